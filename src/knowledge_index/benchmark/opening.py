@@ -1,0 +1,46 @@
+"""Puts together what an evaluation works on, from an installation's own retrieval."""
+
+import dataclasses
+import time
+from collections.abc import Collection, Sequence
+
+from knowledge_index.access import compile_scope
+from knowledge_index.benchmark.coverage import UnsearchablePath
+from knowledge_index.benchmark.evaluation import EvaluationServices
+from knowledge_index.catalog import Catalog
+from knowledge_index.domain.grants import Scope
+from knowledge_index.domain.principals import Principal
+from knowledge_index.embed import MemoisedEmbedder
+from knowledge_index.retrieval import RetrievalService
+
+
+def evaluation_services(service: RetrievalService) -> EvaluationServices:
+    """The service as users have it, and the same one with remembered query vectors for the wall probes."""
+    catalog = service.catalog
+
+    def scope_of(principals: frozenset[Principal]) -> Scope:
+        with catalog.transaction() as session:
+            return compile_scope(session, principals)
+
+    with catalog.transaction() as session:
+        grants = session.acl_classes.grants_by_path()
+    return EvaluationServices(
+        search=service,
+        probe_search=dataclasses.replace(service, embedder=MemoisedEmbedder(service.embedder)),
+        compile_scope=scope_of,
+        coverage=_CatalogCoverage(catalog),
+        grants=grants,
+        index_signature=service.embedder.signature.id,
+        clock=time.perf_counter,
+    )
+
+
+class _CatalogCoverage:
+    """Asks the catalog which paths no search can find; keeps ``CoverageCheck``."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def unsearchable(self, paths: Collection[str]) -> Sequence[UnsearchablePath]:
+        with self._catalog.transaction() as session:
+            return [UnsearchablePath(each.path, each.reason) for each in session.status.unsearchable(paths)]

@@ -1,0 +1,47 @@
+"""The ACL classes that source objects share."""
+
+import json
+
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects.sqlite import insert
+
+from knowledge_index.catalog import schema
+from knowledge_index.domain.grants import Access, AclClass, Grant
+from knowledge_index.domain.principals import Principal
+
+
+class AclClasses:
+    """Reads and writes ACL classes."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def put(self, acl_class: AclClass) -> None:
+        """Store a class; its id names its content, so a known one is left alone."""
+        grants = [[str(grant.principal), str(grant.access)] for grant in acl_class.grants]
+        statement = insert(schema.acl_class).values(id=acl_class.id, grants=json.dumps(grants, ensure_ascii=False))
+        self._connection.execute(statement.on_conflict_do_nothing())
+
+    def in_use(self) -> list[AclClass]:
+        """The classes of current source objects, by id."""
+        held = select(schema.source_object.c.acl_class_id).where(schema.source_object.c.state == "current").distinct()
+        statement = (
+            select(schema.acl_class.c.id, schema.acl_class.c.grants)
+            .where(schema.acl_class.c.id.in_(held))
+            .order_by(schema.acl_class.c.id)
+        )
+        return [AclClass(row.id, _grants(row.grants)) for row in self._connection.execute(statement)]
+
+    def grants_by_path(self) -> dict[tuple[str, str], tuple[Grant, ...]]:
+        """The grants of every current source object, by (source name, path)."""
+        classes = {each.id: each.grants for each in self.in_use()}
+        statement = (
+            select(schema.source.c.name, schema.source_object.c.path, schema.source_object.c.acl_class_id)
+            .join(schema.source, schema.source.c.id == schema.source_object.c.source_id)
+            .where(schema.source_object.c.state == "current")
+        )
+        return {(row.name, row.path): classes[row.acl_class_id] for row in self._connection.execute(statement)}
+
+
+def _grants(text: str) -> tuple[Grant, ...]:
+    return tuple(Grant(Principal.parse(principal), Access(access)) for principal, access in json.loads(text))

@@ -1,0 +1,44 @@
+"""Counters and marks of the whole installation."""
+
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects.sqlite import insert
+
+from knowledge_index.catalog import schema
+
+
+class Meta:
+    """Reads and writes the installation's marks."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def policy_epoch(self) -> int:
+        """The counter that any change of grants raises."""
+        return int(self._get("policy_epoch") or 0)
+
+    def raise_policy_epoch(self) -> None:
+        """Count one change of grants."""
+        self._set("policy_epoch", str(self.policy_epoch() + 1))
+
+    def index_write_open(self) -> bool:
+        """Whether a run began to write to the indexes and did not say that it ended."""
+        return self._get("index_write_open") == "yes"
+
+    def set_index_write_open(self, is_open: bool) -> None:
+        """Say that index writes begin or have all ended."""
+        self._set("index_write_open", "yes" if is_open else "no")
+
+    def embedding_signature(self) -> str | None:
+        """The signature of the vectors in the index, or None before the first."""
+        return self._get("embedding_signature")
+
+    def set_embedding_signature(self, signature: str) -> None:
+        """Record the signature that the vector index was made with."""
+        self._set("embedding_signature", signature)
+
+    def _get(self, key: str) -> str | None:
+        return self._connection.execute(select(schema.meta.c.value).where(schema.meta.c.key == key)).scalar_one_or_none()
+
+    def _set(self, key: str, value: str) -> None:
+        statement = insert(schema.meta).values(key=key, value=value)
+        self._connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))

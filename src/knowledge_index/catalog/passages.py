@@ -1,0 +1,167 @@
+"""Index rows, and where their passages stand in source objects."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, delete, func, insert, select
+from sqlalchemy.dialects.sqlite import insert as insert_or_ignore
+
+from knowledge_index.catalog import schema
+from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, Occurrence
+from knowledge_index.domain.grants import Scope
+from knowledge_index.domain.versions import VersionStatus
+
+_OBJECT = schema.source_object.c
+_DOCUMENT = schema.converted_document.c
+_ROW = schema.index_row.c
+_CHUNK = schema.chunk.c
+_SQL_VARIABLES = 500
+
+
+class Passages:
+    """Reads and writes passages."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def known_row_keys(self, row_keys: Collection[str]) -> set[str]:
+        """Those of the keys that the catalog holds."""
+        return {
+            key
+            for part in _parts(row_keys)
+            for key in self._connection.execute(select(_ROW.row_key).where(_ROW.row_key.in_(part))).scalars()
+        }
+
+    def put_rows(self, rows: Sequence[IndexRowRecord]) -> None:
+        """Store rows; a key names its content, so a known one is left alone."""
+        if rows:
+            self._connection.execute(
+                insert_or_ignore(schema.index_row).on_conflict_do_nothing(),
+                [
+                    {
+                        "row_key": row.row_key,
+                        "acl_class_id": row.acl_class_id,
+                        "matter_ref": row.matter_ref,
+                        "header": row.header,
+                        "terms": json.dumps(row.terms, ensure_ascii=False),
+                    }
+                    for row in rows
+                ],
+            )
+
+    def replace_chunks(self, object_id: int, chunks: Sequence[ChunkRecord]) -> None:
+        """Set where the passages of an object stand."""
+        self._connection.execute(delete(schema.chunk).where(_CHUNK.object_id == object_id))
+        if chunks:
+            self._connection.execute(
+                insert(schema.chunk),
+                [
+                    {
+                        "object_id": object_id,
+                        "ordinal": ordinal,
+                        "row_key": each.row_key,
+                        "start_char": each.start_char,
+                        "end_char": each.end_char,
+                        "heading": each.heading,
+                    }
+                    for ordinal, each in enumerate(chunks)
+                ],
+            )
+
+    def unused_row_keys(self) -> list[str]:
+        """Rows that stand in no object any more, by key."""
+        statement = select(_ROW.row_key).where(~select(_CHUNK.row_key).where(_CHUNK.row_key == _ROW.row_key).exists())
+        return list(self._connection.execute(statement.order_by(_ROW.row_key)).scalars())
+
+    def delete_rows(self, row_keys: Collection[str]) -> None:
+        """Forget rows."""
+        for part in _parts(row_keys):
+            self._connection.execute(delete(schema.index_row).where(_ROW.row_key.in_(part)))
+
+    def all_row_keys(self) -> set[str]:
+        """The keys of all rows."""
+        return set(self._connection.execute(select(_ROW.row_key)).scalars())
+
+    def rows_with_text(self) -> Iterator[tuple[IndexRowRecord, str]]:
+        """Every row with the text of its passage, by key."""
+        first = (
+            select(_CHUNK.row_key, func.min(_CHUNK.object_id).label("object_id"), _CHUNK.start_char, _CHUNK.end_char)
+            .group_by(_CHUNK.row_key)
+            .subquery()
+        )
+        statement = (
+            select(
+                schema.index_row,
+                func.substr(_DOCUMENT.text, first.c.start_char + 1, first.c.end_char - first.c.start_char).label(
+                    "passage"
+                ),
+            )
+            .join(first, first.c.row_key == _ROW.row_key)
+            .join(schema.source_object, _OBJECT.id == first.c.object_id)
+            .join(schema.converted_document, _DOCUMENT.id == _OBJECT.converted_document_id)
+            .order_by(_ROW.row_key)
+        )
+        for row in self._connection.execute(statement):
+            terms = tuple(json.loads(row.terms))
+            yield IndexRowRecord(row.row_key, row.acl_class_id, row.matter_ref, row.header, terms), row.passage
+
+    def occurrences(self, row_keys: Collection[str], scope: Scope) -> list[Occurrence]:
+        """Where the rows stand now, in current objects whose ACL class of this moment lies in the scope."""
+        classes = sorted(scope.acl_class_ids)
+        return [
+            _occurrence(row)
+            for part in _parts(row_keys)
+            for row in self._connection.execute(_occurrences(classes).where(_CHUNK.row_key.in_(part)))
+        ]
+
+    def occurrence_of_span(self, object_key: str, start_char: int, end_char: int, scope: Scope) -> Occurrence | None:
+        """The passage at a span of a current object, if the scope lets it be seen."""
+        statement = _occurrences(sorted(scope.acl_class_ids)).where(
+            _OBJECT.object_key == object_key, _CHUNK.start_char == start_char, _CHUNK.end_char == end_char
+        )
+        row = self._connection.execute(statement).first()
+        return _occurrence(row) if row else None
+
+    def text_around(self, object_id: int, start_char: int, end_char: int) -> str:
+        """The characters of an object's text from ``start_char`` to ``end_char``."""
+        statement = (
+            select(func.substr(_DOCUMENT.text, start_char + 1, end_char - start_char))
+            .join(schema.source_object, _OBJECT.converted_document_id == _DOCUMENT.id)
+            .where(_OBJECT.id == object_id)
+        )
+        return str(self._connection.execute(statement).scalar_one())
+
+
+def _occurrences(acl_class_ids: Sequence[str]) -> Select[Any]:
+    return (
+        select(
+            _CHUNK.row_key,
+            _CHUNK.object_id,
+            _CHUNK.heading,
+            _CHUNK.start_char,
+            _CHUNK.end_char,
+            schema.source.c.name.label("source"),
+            *(_OBJECT[name] for name in ("object_key", "path", "document_key", "title", "version_status")),
+            *(_OBJECT[name] for name in ("version_order", "matter_ref", "matter_title")),
+            _DOCUMENT.text_sha256,
+            (_DOCUMENT.converter_name + " " + _DOCUMENT.converter_version).label("converter"),
+        )
+        .join(schema.source_object, _OBJECT.id == _CHUNK.object_id)
+        .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+        .join(schema.converted_document, _DOCUMENT.id == _OBJECT.converted_document_id)
+        .where(_OBJECT.state == ObjectState.CURRENT, _OBJECT.acl_class_id.in_(acl_class_ids))
+    )
+
+
+def _occurrence(row: Row[Any]) -> Occurrence:
+    values = dict(row._mapping)
+    values["version_status"] = VersionStatus(values["version_status"])
+    return Occurrence(**values)
+
+
+def _parts(keys: Iterable[str]) -> Iterator[list[str]]:
+    """The keys, sorted, in lists that fit one statement."""
+    ordered = sorted(keys)
+    for start in range(0, len(ordered), _SQL_VARIABLES):
+        yield ordered[start : start + _SQL_VARIABLES]

@@ -1,0 +1,110 @@
+"""What operators want to know of the estate; nothing here is meant for callers of a search."""
+
+from collections.abc import Collection
+
+from sqlalchemy import ColumnElement, Connection, and_, case, func, select
+
+from knowledge_index.catalog import schema
+from knowledge_index.catalog.records import ObjectState, QuarantinedObject, SourceStatus, Unsearchable, WallTwin
+
+_OBJECT = schema.source_object.c
+_CURRENT = _OBJECT.state == ObjectState.CURRENT
+_NO_GRANTS = _OBJECT.acl_class_id.in_(select(schema.acl_class.c.id).where(schema.acl_class.c.grants == "[]"))
+
+
+class Status:
+    """Reads counts and lists for operators."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def sources(self) -> list[SourceStatus]:
+        """Counts for every source, by name."""
+        quarantined = and_(_CURRENT, _OBJECT.quarantine_class.is_not(None))
+        indexed = and_(_CURRENT, _OBJECT.index_fingerprint.is_not(None), _OBJECT.quarantine_class.is_(None))
+        waiting = and_(_CURRENT, _OBJECT.index_fingerprint.is_(None), _OBJECT.quarantine_class.is_(None))
+        statement = (
+            select(
+                *(schema.source.c[name] for name in ("name", "kind", "root", "last_synced_at")),
+                _count(_CURRENT, "current"),
+                _count(indexed, "indexed"),
+                _count(waiting, "pending"),
+                _count(quarantined, "quarantined"),
+                _count(and_(_CURRENT, _NO_GRANTS), "without_grants"),
+                _count(_OBJECT.state == ObjectState.SUPERSEDED, "superseded"),
+                _count(_OBJECT.state == ObjectState.TOMBSTONED, "tombstoned"),
+            )
+            .outerjoin(schema.source_object, _OBJECT.source_id == schema.source.c.id)
+            .group_by(schema.source.c.id)
+            .order_by(schema.source.c.name)
+        )
+        return [SourceStatus(**row) for row in self._connection.execute(statement).mappings()]
+
+    def quarantined(self) -> list[QuarantinedObject]:
+        """Every quarantined current object, by source and path."""
+        statement = (
+            select(
+                schema.source.c.name.label("source"),
+                _OBJECT.path,
+                _OBJECT.quarantine_class.label("error_class"),
+                _OBJECT.quarantine_message.label("message"),
+            )
+            .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+            .where(_CURRENT, _OBJECT.quarantine_class.is_not(None))
+            .order_by(schema.source.c.name, _OBJECT.path)
+        )
+        return [QuarantinedObject(**row) for row in self._connection.execute(statement).mappings()]
+
+    def wall_twins(self) -> list[WallTwin]:
+        """Identical bytes under more than one ACL class, by hash."""
+        twins = (
+            select(_OBJECT.blob_sha256)
+            .where(_CURRENT)
+            .group_by(_OBJECT.blob_sha256)
+            .having(func.count(_OBJECT.acl_class_id.distinct()) > 1)
+        )
+        statement = (
+            select(_OBJECT.blob_sha256, schema.source.c.name, _OBJECT.path)
+            .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+            .where(_CURRENT, _OBJECT.blob_sha256.in_(twins))
+            .order_by(_OBJECT.blob_sha256, schema.source.c.name, _OBJECT.path)
+        )
+        paths: dict[str, list[str]] = {}
+        for row in self._connection.execute(statement):
+            paths.setdefault(row.blob_sha256, []).append(f"{row.name}:{row.path}")
+        return [WallTwin(sha256, tuple(each)) for sha256, each in paths.items()]
+
+    def index_counts(self) -> tuple[int, int]:
+        """Passages in source objects, and the distinct index rows that hold them."""
+        chunks = self._connection.execute(select(func.count()).select_from(schema.chunk)).scalar_one()
+        rows = self._connection.execute(select(func.count()).select_from(schema.index_row)).scalar_one()
+        return int(chunks), int(rows)
+
+    def unsearchable(self, paths: Collection[str]) -> list[Unsearchable]:
+        """Those of the paths that no search can find now, each with the reason, by path."""
+        statement = select(
+            _OBJECT.path,
+            _OBJECT.state,
+            _OBJECT.quarantine_class,
+            _OBJECT.index_fingerprint,
+            _NO_GRANTS.label("without_grants"),
+        ).order_by(_OBJECT.id)
+        reasons: dict[str, str | None] = {}
+        for row in self._connection.execute(statement):
+            if row.state != ObjectState.CURRENT:
+                reasons.setdefault(row.path, "no longer in its source")
+            elif row.quarantine_class is not None:
+                reasons[row.path] = f"quarantined: {row.quarantine_class}"
+            elif row.without_grants:
+                reasons[row.path] = "no grants: visible to nobody"
+            elif row.index_fingerprint is None:
+                reasons[row.path] = "not indexed yet: ki run"
+            else:
+                reasons[row.path] = None
+        missing = "in no source: ki add-source, ki sync"
+        found = ((path, reasons.get(path, missing)) for path in sorted(paths))
+        return [Unsearchable(path, reason) for path, reason in found if reason is not None]
+
+
+def _count(condition: ColumnElement[bool], name: str) -> ColumnElement[int]:
+    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0).label(name)

@@ -1,0 +1,25 @@
+"""The entry point: errors become messages and exit codes."""
+
+import os
+import sys
+
+from knowledge_index.cli.app import app
+from knowledge_index.domain.errors import KnowledgeIndexError
+
+_EXIT_INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run ``ki``; exits 0 fine, 1 a gate failed (or ``--strict``), 2 bad usage or input, 3 a precondition not met."""
+    # Read before parsing, as an error may come from parsing itself.
+    debug = "--debug" in sys.argv or os.environ.get("KI_DEBUG", "").lower() in {"1", "true", "yes"}
+    try:
+        app()
+    except KnowledgeIndexError as error:
+        if debug:
+            raise
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("Interrupted. What was finished is kept; run the same command again to go on.", file=sys.stderr)
+        sys.exit(_EXIT_INTERRUPTED)

@@ -1,0 +1,104 @@
+"""search and show."""
+
+from typing import Annotated
+
+import typer
+
+from knowledge_index.cli.output import one_line, print_json
+from knowledge_index.cli.state import State
+
+_AsOption = Annotated[
+    str, typer.Option("--as", metavar="PRINCIPALS", help="Who asks: user:a,group:b. Nothing is assumed.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("search")(search)
+    app.command("show")(show)
+
+
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="Words, a question, a quotation or a reference.")],
+    principals: _AsOption,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many hits.")] = 10,
+    matter: Annotated[list[str] | None, typer.Option("--matter", help="Only this matter reference; repeatable.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
+) -> None:
+    """Search what the caller may see."""
+    from knowledge_index.domain.principals import parse_principals
+    from knowledge_index.domain.search import SearchFilters
+
+    state: State = context.obj
+    caller = parse_principals(principals)
+    config = state.load_config().config
+    filters = SearchFilters(frozenset(matter or ()))
+
+    from knowledge_index.access import compile_scope
+    from knowledge_index.retrieval import open_retrieval
+
+    with state.catalog() as catalog:
+        service = open_retrieval(state.home(), catalog, config)
+        with catalog.transaction() as session:
+            scope = compile_scope(session, caller)
+        result = service.search(query, scope, config.retrieval, filters, limit)
+    if as_json:
+        print_json(result)
+        return
+    if not result.hits:
+        typer.echo("Nothing found that this caller may see.")
+    for place, hit in enumerate(result.hits, start=1):
+        matter_name = f"{hit.matter_ref} {hit.matter_title}".strip() if hit.matter_ref != hit.matter_title else hit.matter_ref
+        typer.echo(f"{place:2}. {hit.title}  [{hit.version_status}]  {hit.score:.4f}")
+        typer.echo(f"    {hit.source}:{hit.path}")
+        typer.echo(f"    {matter_name}{'  |  ' + hit.heading if hit.heading else ''}")
+        typer.echo(f"    {one_line(hit.passage, 220)}")
+        typer.echo(f"    {', '.join(f'{leg.leg} #{leg.rank}' for leg in hit.legs)}  ki show {hit.hit_id} --as …\n")
+    for note in result.notes:
+        typer.echo(f"Note: {note}.")
+
+
+def show(
+    context: typer.Context,
+    hit: Annotated[str, typer.Argument(metavar="HIT", help="The id that a search printed.")],
+    principals: _AsOption,
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
+) -> None:
+    """Show a hit's passage in its context, and where it stands."""
+    from knowledge_index.domain.principals import parse_principals
+    from knowledge_index.retrieval import show_hit
+
+    state: State = context.obj
+    caller = parse_principals(principals)
+    with state.catalog() as catalog:
+        shown = show_hit(catalog, hit, caller)
+    each = shown.occurrence
+    if as_json:
+        print_json(
+            {
+                "hit_id": hit,
+                "source": each.source,
+                "path": each.path,
+                "title": each.title,
+                "heading": each.heading,
+                "version_status": each.version_status,
+                "matter_ref": each.matter_ref,
+                "matter_title": each.matter_title,
+                "start_char": each.start_char,
+                "end_char": each.end_char,
+                "text_sha256": each.text_sha256,
+                "converter": each.converter,
+                "before": shown.before,
+                "passage": shown.passage,
+                "after": shown.after,
+            }
+        )
+        return
+    typer.echo(f"{each.title}  [{each.version_status}]")
+    typer.echo(f"{each.source}:{each.path}")
+    typer.echo(f"Matter {each.matter_ref} {each.matter_title}".rstrip())
+    typer.echo(f"Characters {each.start_char} to {each.end_char} of the text {each.text_sha256} by {each.converter}\n")
+    typer.echo(f"… {shown.before.strip()}" if shown.before.strip() else "")
+    typer.echo(f"\n>>> {shown.passage.strip()} <<<\n")
+    typer.echo(f"{shown.after.strip()} …" if shown.after.strip() else "")

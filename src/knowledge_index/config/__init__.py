@@ -1,0 +1,13 @@
+"""The settings in force, and where each came from."""
+
+from knowledge_index.config.loading import LoadedConfig, load_config
+from knowledge_index.config.settings import AppConfig, ChunkingSettings, EmbeddingSettings, RetrievalSettings
+
+__all__ = [
+    "AppConfig",
+    "ChunkingSettings",
+    "EmbeddingSettings",
+    "LoadedConfig",
+    "RetrievalSettings",
+    "load_config",
+]

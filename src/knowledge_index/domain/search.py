@@ -1,0 +1,64 @@
+"""What a search is asked with and what it returns."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from knowledge_index.domain.versions import VersionStatus
+
+
+class Leg(StrEnum):
+    """The ranked lists that fusion works on."""
+
+    LEXICAL = "lexical"
+    SEMANTIC = "semantic"
+    IDENTIFIER = "identifier"
+
+
+@dataclass(frozen=True)
+class SearchFilters:
+    """Narrowings of a search, applied inside every leg before it ranks; empty means no narrowing."""
+
+    matter_refs: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class LegRank:
+    """Where one leg had the hit: ``rank`` starts at 1 and counts what fusion counted; ``score`` is the engine's own."""
+
+    leg: Leg
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    """One cited passage.
+
+    ``hit_id`` is what ``ki show`` takes. ``passage == text[start_char:end_char]`` of the converted text whose SHA-256
+    is ``text_sha256``. ``document_key`` names the logical paper; ``path`` is relative to the source's root, in NFC.
+    """
+
+    hit_id: str
+    source: str
+    path: str
+    document_key: str
+    title: str
+    heading: str
+    version_status: VersionStatus
+    matter_ref: str
+    matter_title: str
+    passage: str
+    start_char: int
+    end_char: int
+    text_sha256: str
+    converter: str
+    score: float
+    legs: tuple[LegRank, ...]
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The hits, best first, and what a reader has to know about how they came about."""
+
+    hits: tuple[SearchHit, ...]
+    notes: tuple[str, ...]

@@ -1,0 +1,60 @@
+"""Reranking with a sentence-transformers cross-encoder on the CPU."""
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from knowledge_index.domain.errors import ModelError
+from knowledge_index.embed.model_files import model_folder, weights_sha256
+from knowledge_index.embed.quiet import silence_model_libraries
+
+
+class CrossEncoderReranker:
+    """Keeps :class:`~knowledge_index.embed.base.Reranker`; ``model`` is a local folder or a hub name, loaded lazily."""
+
+    def __init__(self, model: str) -> None:
+        self._name = model
+        self._lock = threading.Lock()
+        self._model: Any = None
+
+    def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        """See :meth:`Reranker.score`; pairs are scored one at a time, so that neighbours do not change a score.
+
+        Raises:
+            ModelError: the model cannot be had, or does not give one score a pair.
+        """
+        if not passages:
+            return []
+        self._load()
+        pairs = [(_encodable(query), _encodable(passage)) for passage in passages]
+        return [float(score) for score in self._model.predict(pairs, batch_size=1, show_progress_bar=False)]
+
+    def _load(self) -> None:
+        with self._lock:
+            if self._model is not None:
+                return
+            folder = model_folder(self._name)
+            # Refuses a folder without safetensors before a model library is imported.
+            weights_sha256(folder)
+            from sentence_transformers import CrossEncoder
+
+            silence_model_libraries()
+            try:
+                model = CrossEncoder(
+                    str(folder), device="cpu", local_files_only=True, model_kwargs={"use_safetensors": True}
+                )
+                labels = int(model.num_labels)
+            except Exception as error:
+                raise ModelError(
+                    f"{folder}: cannot be loaded as a cross-encoder ({error}): name another retrieval.rerank_model"
+                ) from error
+            if labels != 1:
+                raise ModelError(
+                    f"{folder}: gives {labels} labels a pair, not one score: name a cross-encoder made for ranking"
+                )
+            self._model = model
+
+
+def _encodable(text: str) -> str:
+    # The tokenizer takes no lone surrogates.
+    return text.encode("utf-8", "replace").decode("utf-8")

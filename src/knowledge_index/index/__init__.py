@@ -1,0 +1,65 @@
+"""Where do words and vectors lie, and how are they found? The lexical and the vector index."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from knowledge_index.domain.errors import IndexStateError
+from knowledge_index.embed.base import EmbeddingSignature
+from knowledge_index.index.base import LexicalIndex, LexicalRow, ScoredRow, VectorIndex, VectorRow
+
+__all__ = [
+    "LexicalIndex",
+    "LexicalRow",
+    "ScoredRow",
+    "VectorIndex",
+    "VectorRow",
+    "open_lexical_index",
+    "open_vector_index",
+]
+
+_SIGNATURE_NAME = "signature.json"
+
+
+def open_lexical_index(folder: Path) -> LexicalIndex:
+    """The lexical index in ``folder``, which need not exist yet."""
+    from knowledge_index.index.tantivy_lexical import TantivyLexicalIndex
+
+    return TantivyLexicalIndex(folder)
+
+
+def open_vector_index(folder: Path, signature: EmbeddingSignature) -> VectorIndex:
+    """The vector index in ``folder``, which need not exist yet, for vectors of ``signature``.
+
+    The signature lies beside the table, as ``signature.json``, and binds it from the first vector on.
+
+    Raises:
+        IndexStateError: the index was made with another signature, or its signature cannot be read.
+    """
+    from knowledge_index.index.lance_vector import LanceVectorIndex, holds_table
+
+    file = folder / _SIGNATURE_NAME
+    if holds_table(folder):
+        stored = _read_signature(file)
+        if stored != signature:
+            raise IndexStateError(
+                f"{folder}: the vector index was made with '{stored.id}', the settings name '{signature.id}': "
+                "go back to the embedding model it was made with, or delete the folder and run 'ki run', "
+                "which embeds everything with the new one"
+            )
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        temporary = folder / f"{_SIGNATURE_NAME}.new"
+        temporary.write_text(json.dumps(asdict(signature), indent=2) + "\n", encoding="utf-8")
+        temporary.replace(file)
+    return LanceVectorIndex(folder, signature.dimensions)
+
+
+def _read_signature(file: Path) -> EmbeddingSignature:
+    try:
+        return EmbeddingSignature(**json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise IndexStateError(
+            f"{file}: the signature of the vector index cannot be read ({error}): "
+            f"delete the folder {file.parent} and run 'ki run', which makes it anew"
+        ) from error

@@ -1,0 +1,102 @@
+"""The contracts of the lexical and the vector index; both are projections of the catalog."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from knowledge_index.domain.grants import Scope
+from knowledge_index.domain.search import SearchFilters
+from knowledge_index.embed.base import Vector
+
+
+@dataclass(frozen=True)
+class LexicalRow:
+    """One distinct passage of one ACL class.
+
+    ``text`` is the context header, a line break and the chunk's text. ``identifiers`` are ``kind:normalised`` terms.
+    """
+
+    row_key: str
+    acl_class_id: str
+    matter_ref: str
+    text: str
+    identifiers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class VectorRow:
+    """The unit-length vector of one distinct passage of one ACL class."""
+
+    row_key: str
+    acl_class_id: str
+    matter_ref: str
+    vector: Vector
+
+
+@dataclass(frozen=True)
+class ScoredRow:
+    """A row that a search found; higher is better."""
+
+    row_key: str
+    score: float
+
+
+class LexicalIndex(Protocol):
+    """Words and identifiers.
+
+    Writes are durable when a call returns and idempotent: a row key names its content, so a key that is present is
+    left alone. Every search takes the scope and sees rows of its ACL classes only; an empty scope finds nothing without
+    asking the engine. Results are ordered by score, then by row key.
+    """
+
+    def add(self, rows: Sequence[LexicalRow]) -> int:
+        """Add the rows whose keys are absent; returns how many were written."""
+        ...
+
+    def rebuild(self, rows: Iterable[LexicalRow]) -> None:
+        """Replace the whole content atomically: a reader or a crash sees the old or the new one.
+
+        The only way to remove rows, since term statistics of an engine outlive a delete.
+        """
+        ...
+
+    def row_keys(self) -> set[str]:
+        """The keys of all rows."""
+        ...
+
+    def search_text(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
+        """The best rows for the words of ``query``, which may hold any characters and is never parsed as syntax.
+
+        At least ``pool`` rows where so many match; the list ends at a strict drop of score, so that no tie is cut.
+        """
+        ...
+
+    def search_identifiers(
+        self, identifiers: Collection[str], scope: Scope, filters: SearchFilters, pool: int
+    ) -> list[ScoredRow]:
+        """The rows that hold at least one of the ``kind:normalised`` terms, rarest first; pool as in search_text."""
+        ...
+
+
+class VectorIndex(Protocol):
+    """Vectors; the same rules as for :class:`LexicalIndex`."""
+
+    def add(self, rows: Sequence[VectorRow]) -> int:
+        """Add the rows whose keys are absent; returns how many were written."""
+        ...
+
+    def remove(self, row_keys: Collection[str]) -> None:
+        """Remove the rows; unknown keys are ignored."""
+        ...
+
+    def row_keys(self) -> set[str]:
+        """The keys of all rows."""
+        ...
+
+    def compact(self) -> None:
+        """Merge what many small writes left behind; changes no result."""
+        ...
+
+    def search(self, vector: Vector, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
+        """The nearest rows by exact cosine similarity, recomputed row by row in float64; pool as in search_text."""
+        ...

@@ -1,0 +1,201 @@
+"""The vector index on LanceDB: exact search, no approximate index."""
+
+import shutil
+import threading
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from knowledge_index.domain.errors import IndexStateError, UsageError
+from knowledge_index.domain.grants import Scope
+from knowledge_index.domain.search import SearchFilters
+from knowledge_index.embed.base import Vector
+from knowledge_index.index.analysis import storable
+from knowledge_index.index.base import ScoredRow, VectorRow
+from knowledge_index.index.pool import FetchedRows, complete_pool
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_TABLE_NAME = "vectors"
+_SCORE_DECIMALS = 9
+_UNIT_TOLERANCE = 1e-5
+# How far the engine's float32 dot product may lie from the float64 cosine, vectors being unit within the tolerance.
+_ENGINE_ERROR = 5e-5
+_DELETE_BATCH = 1000
+# A search lasts far less, so none in another process loses the version that it reads.
+_KEEP_OLD_VERSIONS = timedelta(minutes=10)
+
+
+def holds_table(folder: Path) -> bool:
+    """Whether ``folder`` holds the table; one whose creation was cut short has no manifest and does not count."""
+    return any((folder / f"{_TABLE_NAME}.lance" / "_versions").glob("*.manifest"))
+
+
+class LanceVectorIndex:
+    """Keeps :class:`~knowledge_index.index.base.VectorIndex` in ``folder``, for vectors of ``dimensions``.
+
+    Errors: IndexStateError where the table is damaged or has other dimensions, UsageError for a vector that is not a
+    unit vector of these dimensions; nothing of the call is written then.
+    """
+
+    def __init__(self, folder: Path, dimensions: int) -> None:
+        self._folder = folder
+        self._dimensions = dimensions
+        self._lock = threading.RLock()
+        self._opened: Any = None
+
+    def add(self, rows: Sequence[VectorRow]) -> int:
+        """See :meth:`VectorIndex.add`; one version of the table a call, none where no key is absent."""
+        by_key: dict[str, VectorRow] = {}
+        for row in rows:
+            self._check(row.row_key, row.vector)
+            if not row.row_key or not row.acl_class_id:
+                raise UsageError(f"vector row {row.row_key!r}: needs a row key and an ACL class")
+            by_key.setdefault(storable(row.row_key), row)
+        if not by_key:
+            return 0
+        with self._lock:
+            table = self._table(create=True)
+            present = self._present_keys(table, by_key)
+            absent = [row for key, row in by_key.items() if key not in present]
+            if not absent:
+                return 0
+            merge = table.merge_insert("row_key").when_not_matched_insert_all()
+            return int(merge.execute(self._arrow(absent)).num_inserted_rows)
+
+    def remove(self, row_keys: Collection[str]) -> None:
+        """See :meth:`VectorIndex.remove`."""
+        from lancedb.expr import col
+
+        keys = sorted({storable(key) for key in row_keys})
+        with self._lock:
+            table = self._table() if keys else None
+            if table is None:
+                return
+            for start in range(0, len(keys), _DELETE_BATCH):
+                table.delete(col("row_key").isin(keys[start : start + _DELETE_BATCH]))
+
+    def row_keys(self) -> set[str]:
+        """See :meth:`VectorIndex.row_keys`."""
+        table = self._table()
+        return set() if table is None else set(table.search().select(["row_key"]).to_arrow()["row_key"].to_pylist())
+
+    def compact(self) -> None:
+        """See :meth:`VectorIndex.compact`."""
+        with self._lock:
+            table = self._table()
+            if table is not None:
+                table.optimize(cleanup_older_than=_KEEP_OLD_VERSIONS)
+
+    def search(self, vector: Vector, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
+        """See :meth:`VectorIndex.search`; scores lie in -1 to 1, rounded to 9 decimals."""
+        self._check("query", vector)
+        table = self._table() if scope.acl_class_ids else None
+        if table is None:
+            return []
+        from lancedb.expr import col
+
+        # Built as an expression, not as SQL text: a matter reference may hold any character.
+        visible = col("acl_class_id").isin(sorted(storable(each) for each in scope.acl_class_ids))
+        if filters.matter_refs:
+            visible = visible & col("matter_ref").isin(sorted(storable(each) for each in filters.matter_refs))
+        query = np.asarray(vector, dtype=np.float32)
+
+        def fetch(limit: int) -> FetchedRows:
+            found = (
+                table.search(query, vector_column_name="vector", query_type="vector")
+                .distance_type("dot")
+                .where(visible, prefilter=True)
+                .select(["row_key", "vector", "_distance"])
+                .limit(limit)
+                .to_arrow()
+            )
+            scores = self._scores(found["vector"], query)
+            keys = found["row_key"].to_pylist()
+            rows = [ScoredRow(key, score) for key, score in zip(keys, scores, strict=True)]
+            if found.num_rows < limit:
+                return FetchedRows(rows, None)
+            return FetchedRows(rows, 1.0 - max(found["_distance"].to_pylist()) + _ENGINE_ERROR)
+
+        return complete_pool(fetch, pool)
+
+    def _scores(self, vectors: "pyarrow.ChunkedArray", query: Vector) -> list[float]:
+        matrix = vectors.combine_chunks().flatten().to_numpy().reshape(-1, self._dimensions).astype(np.float64)
+        wanted = query.astype(np.float64)
+        # Summed row by row: a matrix product's last bits depend on how many rows stand beside one.
+        products = (matrix * wanted).sum(axis=1)
+        norms = np.sqrt((matrix * matrix).sum(axis=1)) * np.sqrt((wanted * wanted).sum())
+        return [round(float(score), _SCORE_DECIMALS) for score in products / norms]
+
+    def _check(self, what: str, vector: Vector) -> None:
+        if np.shape(vector) != (self._dimensions,):
+            raise UsageError(f"vector of {what!r}: has shape {np.shape(vector)}, the index holds ({self._dimensions},)")
+        length = float(np.linalg.norm(np.asarray(vector, dtype=np.float64)))
+        if not abs(length - 1.0) <= _UNIT_TOLERANCE:
+            raise UsageError(f"vector of {what!r}: has length {length}, the index holds unit vectors: normalise it")
+
+    def _present_keys(self, table: Any, keys: Collection[str]) -> set[str]:
+        from lancedb.expr import col
+
+        found = table.search().where(col("row_key").isin(sorted(keys))).select(["row_key"]).to_arrow()
+        return set(found["row_key"].to_pylist())
+
+    def _arrow(self, rows: Sequence[VectorRow]) -> "pyarrow.Table":
+        import pyarrow
+
+        flat = np.concatenate([np.asarray(row.vector, dtype=np.float32) for row in rows])
+        columns = [
+            pyarrow.array([storable(row.row_key) for row in rows], pyarrow.string()),
+            pyarrow.array([storable(row.acl_class_id) for row in rows], pyarrow.string()),
+            pyarrow.array([storable(row.matter_ref) for row in rows], pyarrow.string()),
+            pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(flat), self._dimensions),
+        ]
+        return pyarrow.Table.from_arrays(columns, schema=self._schema())
+
+    def _schema(self) -> "pyarrow.Schema":
+        import pyarrow
+
+        return pyarrow.schema(
+            [
+                pyarrow.field("row_key", pyarrow.string(), nullable=False),
+                pyarrow.field("acl_class_id", pyarrow.string(), nullable=False),
+                pyarrow.field("matter_ref", pyarrow.string(), nullable=False),
+                pyarrow.field("vector", pyarrow.list_(pyarrow.float32(), self._dimensions), nullable=False),
+            ]
+        )
+
+    def _table(self, create: bool = False) -> Any:
+        """The table, which sees other processes' writes at every call, or None where nothing was written yet."""
+        with self._lock:
+            if self._opened is not None:
+                return self._opened
+            exists = holds_table(self._folder)
+            if not exists and not create:
+                return None
+            import lancedb
+
+            self._folder.mkdir(parents=True, exist_ok=True)
+            connection = lancedb.connect(str(self._folder), read_consistency_interval=timedelta(0))
+            try:
+                if exists:
+                    table = connection.open_table(_TABLE_NAME)
+                else:
+                    shutil.rmtree(self._folder / f"{_TABLE_NAME}.lance", ignore_errors=True)
+                    table = connection.create_table(_TABLE_NAME, schema=self._schema())
+                dimensions = table.schema.field("vector").type.list_size
+            except (ValueError, OSError, RuntimeError, KeyError) as error:
+                raise IndexStateError(
+                    f"{self._folder}: the vector index cannot be opened ({error}): "
+                    "delete the folder and run 'ki run', which makes it anew"
+                ) from error
+            if dimensions != self._dimensions:
+                raise IndexStateError(
+                    f"{self._folder}: the vector index holds {dimensions} dimensions, the model makes "
+                    f"{self._dimensions}: go back to the model it was made with, or delete the folder and run 'ki run'"
+                )
+            self._opened = table
+            return table

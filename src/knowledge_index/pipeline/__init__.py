@@ -1,0 +1,6 @@
+"""Takes source objects through convert, relate, enrich and index."""
+
+from knowledge_index.pipeline.report import RunReport
+from knowledge_index.pipeline.run import run_pipeline
+
+__all__ = ["RunReport", "run_pipeline"]

@@ -1,0 +1,29 @@
+"""Puts a RetrievalService together from an installation's stores."""
+
+from knowledge_index.catalog import Catalog
+from knowledge_index.config import AppConfig
+from knowledge_index.config.home import Home
+from knowledge_index.domain.errors import PreconditionError
+from knowledge_index.embed import build_embedder, build_reranker
+from knowledge_index.index import open_lexical_index, open_vector_index
+from knowledge_index.retrieval.service import RetrievalService
+
+
+def open_retrieval(home: Home, catalog: Catalog, config: AppConfig) -> RetrievalService:
+    """Open the indexes for reading.
+
+    Raises:
+        PreconditionError: nothing was indexed yet.
+        IndexStateError: the index was made with another embedding model than the configured one.
+    """
+    with catalog.transaction() as session:
+        if session.meta.embedding_signature() is None:
+            raise PreconditionError(f"{home.folder}: nothing is indexed yet; run 'ki add-source', 'ki sync' and 'ki run'")
+    embedder = build_embedder(config.embedding)
+    return RetrievalService(
+        catalog=catalog,
+        lexical=open_lexical_index(home.lexical_folder),
+        vectors=open_vector_index(home.vector_folder, embedder.signature),
+        embedder=embedder,
+        reranker=build_reranker(config.retrieval),
+    )

@@ -1,0 +1,1 @@
+"""Builds the sample task set from the content beside it."""
