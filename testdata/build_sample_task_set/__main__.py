@@ -9,7 +9,7 @@ from pathlib import Path
 
 def main() -> int:
     """Parse the command line and build; 2 on bad input."""
-    # Run as a folder, Python puts this folder on the path and knows no package; the modules import one another relatively.
+    # Run as a folder, Python puts this folder on the path and knows no package, which relative imports need.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from build_sample_task_set.build import build
     from build_sample_task_set.clauses import ContentError

@@ -96,9 +96,7 @@ def _documents(scenario: Scenario, libraries: Mapping[str, Library]) -> dict[str
     return out
 
 
-def _contract(
-    scenario: Scenario, libraries: Mapping[str, Library], state: str, name: str, legends: list[str]
-) -> bytes:
+def _contract(scenario: Scenario, libraries: Mapping[str, Library], state: str, name: str, legends: list[str]) -> bytes:
     """One state of the contract: `draft`, `redline[:turn]`, `final` or `executed`."""
     raw = scenario.raw
     library = libraries[raw.get("contract", scenario.instrument)]
@@ -149,7 +147,7 @@ def _paper(name: str, text: str, scenario: Scenario, options: Mapping[str, Any])
 
 
 def shared_paper(source: str) -> bytes:
-    """A paper of `content/papers`, written the same bytes wherever it is filed; `source` names it with the suffix to make."""
+    """A paper of `content/papers`, the same bytes wherever it is filed; the suffix of `source` says what to make."""
     path = CONTENT / "papers" / Path(source).with_suffix(".md").name
     text = path.read_text(encoding="utf-8")
     if Path(source).suffix in (".md", ".txt"):

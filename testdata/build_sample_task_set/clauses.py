@@ -1,7 +1,8 @@
 """From the clause library to one contract with its tracked changes.
 
-A library file has a front matter (`numbering`, `title`) and clauses `## key | Heading`, one paragraph a line. A key may name a
-variant (`liability/mutual`); cross references `[@liability]` and `[@liability.2]` name the key and are resolved after numbering.
+A library file has a front matter (`numbering`, `title`) and clauses `## key | Heading`, one paragraph a line. A key may
+name a variant (`liability/mutual`); cross references `[@liability]` and `[@liability.2]` name the key and are resolved
+after numbering.
 Line marks: `- ` item, `= ` unnumbered, `> ` centred, `| a | b |` table row, `{table:name}` a table of the scenario,
 `^[…]` at the end of a line a footnote.
 """
@@ -9,7 +10,7 @@ Line marks: `- ` item, `= ` unnumbered, `> ` centred, `| a | b |` table row, `{t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,7 +38,10 @@ class Library:
 
 @dataclass(frozen=True)
 class Edit:
-    """One tracked change. `op`: `replace`, `append` (a paragraph), `delete` (a paragraph) or `clause` (a new one after `key`)."""
+    """One tracked change in the clause `key`.
+
+    `op` is `replace`, `append` or `delete` (a paragraph), or `clause` (a new clause after `key`).
+    """
 
     op: str
     key: str
@@ -113,8 +117,7 @@ def assemble(
     return tuple(_finish_block(block, finish) for block in blocks)
 
 
-def _finish_block(block: Block, finish: object) -> Block:
-    assert callable(finish)
+def _finish_block(block: Block, finish: Callable[[str], str]) -> Block:
     if isinstance(block, Table):
         return Table(tuple(tuple(finish(cell) for cell in row) for row in block.rows))
     spans = tuple(replace(span, text=finish(span.text)) for span in block.spans)
@@ -228,7 +231,8 @@ def _apply(
         texts += [_label(library.numbering, inserted, n) + line for n, line in enumerate(lines, start=1)]
         key = f"{edit.key}A"
         sections[key] = [
-            Paragraph("body" if i else "heading", (Span(text, inserted=by),), inserted=by) for i, text in enumerate(texts)
+            Paragraph("body" if i else "heading", (Span(text, inserted=by),), inserted=by)
+            for i, text in enumerate(texts)
         ]
         order.insert(order.index(edit.key) + 1, key)
         numbers[key] = inserted
@@ -247,17 +251,27 @@ def _apply(
 
 
 def _replace(spans: tuple[Span, ...], edit: Edit) -> tuple[Span, ...]:
-    """Strike `find` and set `put` after it; empty when no live span holds `find`."""
+    """Strike `find` and set `put` after it; empty when no live span holds `find`.
+
+    Words that both begin or end with stay unmarked, as a word processor leaves them when a person edits in place.
+    """
+    old, new = edit.find.split(" "), edit.put.split(" ")
+    shorter = min(len(old), len(new))
+    head = next((n for n in range(shorter) if old[n] != new[n]), shorter - 1)
+    tail = next((n for n in range(shorter - head) if old[-1 - n] != new[-1 - n]), shorter - head - 1)
+    before_words = "".join(f"{word} " for word in old[:head])
+    after_words = "".join(f" {word}" for word in old[len(old) - tail :])
+    struck, put = " ".join(old[head : len(old) - tail]), " ".join(new[head : len(new) - tail])
     for index, span in enumerate(spans):
         at = -1 if span.deleted else span.text.find(edit.find)
         if at < 0:
             continue
         before, after = span.text[:at], span.text[at + len(edit.find) :]
         middle = [
-            replace(span, text=before),
-            replace(span, text=edit.find, deleted=edit.author),
-            Span(edit.put, inserted=edit.author),
-            replace(span, text=after),
+            replace(span, text=before + before_words),
+            replace(span, text=struck, deleted=edit.author),
+            Span(put, inserted=edit.author),
+            replace(span, text=after_words + after),
         ]
         return (*spans[:index], *(part for part in middle if part.text), *spans[index + 1 :])
     return ()

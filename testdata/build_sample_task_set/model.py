@@ -1,7 +1,7 @@
 """Values that pass between the readers of the content and the writers of the files.
 
-A contract is held once, with its tracked changes. The draft is what is left when every change is rejected, the final what is
-left when every change is accepted; that the three agree is therefore true by construction and not by care.
+A contract is held once, with its tracked changes. The draft is what is left when every change is rejected, the final
+what is left when every change is accepted; that the three agree is therefore true by construction and not by care.
 """
 
 from __future__ import annotations
@@ -109,10 +109,6 @@ def _settle(blocks: tuple[Block, ...], *, keep_inserted: bool) -> tuple[Block, .
         gone = block.deleted if keep_inserted else block.inserted
         if gone:
             continue
-        text = "".join(
-            span.text
-            for span in block.spans
-            if not (span.deleted if keep_inserted else span.inserted)
-        )
+        text = "".join(span.text for span in block.spans if not (span.deleted if keep_inserted else span.inserted))
         settled.append(Paragraph(block.style, (Span(text),), footnote=block.footnote))
     return tuple(settled)

@@ -1,4 +1,4 @@
-"""Read the scenarios: TOML files under `content/scenarios`, one a matter, each with its area, instrument and scenarios."""
+"""Read the scenarios: TOML files under `content/scenarios`, each of one area and one instrument."""
 
 from __future__ import annotations
 

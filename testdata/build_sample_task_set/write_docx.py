@@ -41,6 +41,8 @@ def docx_bytes(paper: Paper) -> bytes:
     """Return the .docx file of `paper`."""
     state = _State()
     body = "".join(_table(b) if isinstance(b, Table) else _paragraph(b, state) for b in paper.blocks)
+    if isinstance(paper.blocks[-1], Table):
+        body += "<w:p/>"  # Word wants a paragraph after the last table
     parts: dict[str, str] = {"[Content_Types].xml": "", "_rels/.rels": _root_rels()}
     overrides = [
         ("/word/document.xml", f"{_MAIN}.document.main+xml"),
@@ -66,12 +68,14 @@ def docx_bytes(paper: Paper) -> bytes:
         overrides.append(("/word/footnotes.xml", f"{_MAIN}.footnotes+xml"))
         rels.append(("rId5", "footnotes", "footnotes.xml"))
     section = (
-        f'<w:sectPr>{references}<w:pgSz w:w="11906" w:h="16838"/>'
-        '<w:pgMar w:top="1418" w:right="1418" w:bottom="1134" w:left="1418" w:header="709" w:footer="567" w:gutter="0"/>'
+        f'<w:sectPr>{references}<w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1418" w:right="1418" '
+        'w:bottom="1134" w:left="1418" w:header="709" w:footer="567" w:gutter="0"/>'
         "</w:sectPr>"
     )
     parts["[Content_Types].xml"] = _content_types(overrides)
-    parts["word/document.xml"] = f"{_DECLARATION}<w:document {_NAMESPACES}><w:body>{body}{section}</w:body></w:document>"
+    parts["word/document.xml"] = (
+        f"{_DECLARATION}<w:document {_NAMESPACES}><w:body>{body}{section}</w:body></w:document>"
+    )
     parts["word/_rels/document.xml.rels"] = _relationships(
         [(rel_id, f"{_R}/{kind}", target) for rel_id, kind, target in rels]
     )
@@ -155,7 +159,8 @@ def _table(table: Table) -> str:
     for number, row in enumerate(table.rows):
         cells = "".join(
             f'<w:tc><w:tcPr><w:tcW w:w="{width}" w:type="dxa"/></w:tcPr><w:p><w:r>'
-            f'{"<w:rPr><w:b/></w:rPr>" if number == 0 else ""}<w:t xml:space="preserve">{escape(cell)}</w:t></w:r></w:p></w:tc>'
+            f"{'<w:rPr><w:b/></w:rPr>' if number == 0 else ''}"
+            f'<w:t xml:space="preserve">{escape(cell)}</w:t></w:r></w:p></w:tc>'
             for cell in row
         )
         rows += f"<w:tr>{cells}</w:tr>"
@@ -185,7 +190,8 @@ def _footnotes(notes: list[str]) -> str:
     # Word wants the two separators first; the notes themselves start at id 2.
     out = (
         '<w:footnote w:type="separator" w:id="0"><w:p><w:r><w:separator/></w:r></w:p></w:footnote>'
-        '<w:footnote w:type="continuationSeparator" w:id="1"><w:p><w:r><w:continuationSeparator/></w:r></w:p></w:footnote>'
+        '<w:footnote w:type="continuationSeparator" w:id="1">'
+        "<w:p><w:r><w:continuationSeparator/></w:r></w:p></w:footnote>"
     )
     for number, note in enumerate(notes, start=2):
         out += (
@@ -245,7 +251,7 @@ def _styles() -> str:
         '<w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/></w:style>'
         + _style("Title", "Title", '<w:spacing w:after="240"/><w:jc w:val="center"/>', '<w:b/><w:sz w:val="30"/>')
         + _style("Heading1", "heading 1", '<w:keepNext/><w:spacing w:before="240"/><w:outlineLvl w:val="0"/>', "<w:b/>")
-        + _style("Heading2", "heading 2", '<w:keepNext/><w:spacing w:before="120"/><w:outlineLvl w:val="1"/>', "<w:b/><w:i/>")
+        + _style("Heading2", "heading 2", '<w:keepNext/><w:outlineLvl w:val="1"/>', "<w:b/><w:i/>")
         + _style("ListParagraph", "List Paragraph", '<w:ind w:left="720"/>')
         + _style("Centred", "Centred", '<w:jc w:val="center"/>')
         + _style("Small", "Small", "", '<w:sz w:val="18"/>')

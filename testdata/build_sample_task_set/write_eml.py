@@ -25,7 +25,7 @@ class Mail:
 
 
 def eml_bytes(mail: Mail) -> bytes:
-    """Return the .eml file of `mail`. Ids and boundaries are hashes of the content, since the library's own are random."""
+    """Return the .eml file of `mail`; ids and boundaries are hashes of it, since the library's own are random."""
     digest = hashlib.sha256(f"{mail.date}\n{mail.sender}\n{mail.subject}".encode()).hexdigest()
     message = EmailMessage(policy=SMTP)
     message["From"] = mail.sender
@@ -38,7 +38,8 @@ def eml_bytes(mail: Mail) -> bytes:
     body = mail.body.strip() + "\n"
     if mail.html:
         paragraphs = "".join(
-            f"<p>{escape(part, quote=False).replace(chr(10), '<br>' + chr(10))}</p>\n" for part in body.strip().split("\n\n")
+            f"<p>{escape(part, quote=False).replace(chr(10), '<br>' + chr(10))}</p>\n"
+            for part in body.strip().split("\n\n")
         )
         message.set_content(f"<html><body>\n{paragraphs}</body></html>\n", subtype="html", cte="quoted-printable")
     else:

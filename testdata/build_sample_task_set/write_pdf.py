@@ -1,7 +1,7 @@
 """Write a paper as a PDF with a real text layer.
 
-The fourteen standard fonts are used, so that nothing depends on the fonts of the machine; their encoding has umlauts, § and
-typographic quotation marks, but no bullet for an open point: an executed paper has none.
+The fourteen standard fonts are used, so that nothing depends on the fonts of the machine; their encoding has umlauts,
+§ and typographic quotation marks, but no mark for an open point: an executed paper has none.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import io
 from typing import Any
 from xml.sax.saxutils import escape
 
-from .model import Paper, Table
 from reportlab.lib.enums import TA_CENTER, TA_JUSTIFY
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
@@ -18,9 +17,11 @@ from reportlab.platypus import Flowable, SimpleDocTemplate
 from reportlab.platypus import Paragraph as PdfParagraph
 from reportlab.platypus import Table as PdfTable
 
+from .model import Paper, Table
+
 _BODY = ParagraphStyle("body", fontName="Times-Roman", fontSize=10, leading=13, spaceAfter=5, alignment=TA_JUSTIFY)
 _STYLES = {
-    "title": ParagraphStyle("title", _BODY, fontName="Times-Bold", fontSize=14, leading=18, alignment=TA_CENTER, spaceAfter=12),
+    "title": ParagraphStyle("title", _BODY, fontName="Times-Bold", fontSize=14, leading=18, alignment=TA_CENTER),
     "heading": ParagraphStyle("heading", _BODY, fontName="Times-Bold", spaceBefore=8, keepWithNext=1),
     "subheading": ParagraphStyle("subheading", _BODY, fontName="Times-BoldItalic", spaceBefore=4, keepWithNext=1),
     "item": ParagraphStyle("item", _BODY, leftIndent=22),
@@ -28,6 +29,16 @@ _STYLES = {
     "small": ParagraphStyle("small", _BODY, fontSize=8, leading=10),
 }
 _GRID = [("GRID", (0, 0), (-1, -1), 0.4, "#808080"), ("VALIGN", (0, 0), (-1, -1), "TOP")]
+
+
+def _without_advertisement(data: bytes) -> bytes:
+    """Blank the library's comments, byte for byte: an offset of the cross-reference table must not move."""
+    for comment in (
+        b"ReportLab Generated PDF document (opensource)",
+        b"ReportLab generated PDF document -- digest (opensource)",
+    ):
+        data = data.replace(comment, b" " * len(comment))
+    return data
 
 
 def pdf_bytes(paper: Paper) -> bytes:
@@ -42,6 +53,8 @@ def pdf_bytes(paper: Paper) -> bytes:
         bottomMargin=60,
         title=paper.title,
         author=paper.creator,
+        creator=paper.creator,
+        producer="Document production",
         invariant=1,
         pageCompression=1,
     )
@@ -65,4 +78,4 @@ def pdf_bytes(paper: Paper) -> bytes:
             note = f" ({block.footnote})" if block.footnote else ""
             flow.append(PdfParagraph(escape(block.text + note), _STYLES.get(block.style, _BODY)))
     template.build(flow, onFirstPage=decorate, onLaterPages=decorate)
-    return buffer.getvalue()
+    return _without_advertisement(buffer.getvalue())

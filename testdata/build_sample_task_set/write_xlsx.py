@@ -1,6 +1,7 @@
 """Write a workbook as SpreadsheetML, formulas together with their cached values.
 
-openpyxl writes a formula without a value, so that a reader asking for values finds nothing; a sheet that a person saved has both.
+openpyxl writes a formula without a value, so that a reader asking for values finds nothing; a sheet that a person
+saved has both.
 """
 
 from __future__ import annotations
@@ -44,13 +45,15 @@ def xlsx_bytes(sheets: Sequence[Sheet], *, title: str, creator: str, created: st
         '<Default Extension="xml" ContentType="application/xml"/>'
         f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>{overrides}'
         f'<Override PartName="/xl/styles.xml" ContentType="{_TYPE}.styles+xml"/>'
-        '<Override PartName="/docProps/core.xml" ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>'
+        '<Override PartName="/docProps/core.xml" '
+        'ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>'
         "</Types>",
         "_rels/.rels": f'{_DECLARATION}<Relationships xmlns="{_PACKAGE}/relationships">'
         f'<Relationship Id="rId1" Type="{_R}/officeDocument" Target="xl/workbook.xml"/>'
         f'<Relationship Id="rId2" Type="{_PACKAGE}/relationships/metadata/core-properties" Target="docProps/core.xml"/>'
         "</Relationships>",
-        "xl/workbook.xml": f'{_DECLARATION}<workbook xmlns="{_MAIN}" xmlns:r="{_R}"><sheets>{names}</sheets></workbook>',
+        "xl/workbook.xml": f'{_DECLARATION}<workbook xmlns="{_MAIN}" xmlns:r="{_R}">'
+        f"<sheets>{names}</sheets></workbook>",
         "xl/_rels/workbook.xml.rels": f'{_DECLARATION}<Relationships xmlns="{_PACKAGE}/relationships">{rels}'
         f'<Relationship Id="rId{len(sheets) + 1}" Type="{_R}/styles" Target="styles.xml"/></Relationships>',
         "xl/styles.xml": _styles(),
@@ -70,9 +73,7 @@ def _worksheet(rows: Sequence[Sequence[Cell]]) -> str:
     widths = "".join(
         f'<col min="{n}" max="{n}" width="{34 if n < 3 else 20}" customWidth="1"/>' for n in range(1, columns + 1)
     )
-    return (
-        f'{_DECLARATION}<worksheet xmlns="{_MAIN}"><cols>{widths}</cols><sheetData>{data}</sheetData></worksheet>'
-    )
+    return f'{_DECLARATION}<worksheet xmlns="{_MAIN}"><cols>{widths}</cols><sheetData>{data}</sheetData></worksheet>'
 
 
 def _cell(reference: str, cell: Cell, *, heading: bool) -> str:
@@ -104,8 +105,10 @@ def _styles() -> str:
     )
     return (
         f'{_DECLARATION}<styleSheet xmlns="{_MAIN}">'
-        '<fonts count="2"><font><sz val="10"/><name val="Arial"/></font><font><b/><sz val="10"/><name val="Arial"/></font></fonts>'
-        '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>'
+        '<fonts count="2"><font><sz val="10"/><name val="Arial"/></font>'
+        '<font><b/><sz val="10"/><name val="Arial"/></font></fonts>'
+        '<fills count="2"><fill><patternFill patternType="none"/></fill>'
+        '<fill><patternFill patternType="gray125"/></fill></fills>'
         '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>'
         '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
         f'<cellXfs count="5">{formats}</cellXfs>'

@@ -5,12 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
+from brute_force_index import BruteForceVectorIndex
 
 from knowledge_index.domain.errors import IndexStateError, UsageError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.embed.base import EmbeddingSignature
-from knowledge_index.index import VectorRow, open_vector_index
+from knowledge_index.index import VectorRow, lance_vector, open_vector_index
 from knowledge_index.index.lance_vector import LanceVectorIndex
 
 SIGNATURE = EmbeddingSignature("tiny", "0" * 64, 4, "mean", 256)
@@ -88,6 +89,25 @@ def test_nothing_new_makes_no_version(tmp_path):
     before = sorted(tmp_path.rglob("*"))
     assert index.add([row("k", EAST)]) == 0
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_index_over_classes_changes_no_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(lance_vector, "_BITMAP_FROM_ROWS", 1)
+    generator = np.random.default_rng(3)
+    matrix = generator.normal(size=(60, 4))
+    matrix = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype(np.float32)
+    rows = [VectorRow(f"{n:02}", f"class-{n % 3}", f"M-{n % 2}", vector) for n, vector in enumerate(matrix)]
+    index, reference = open_vector_index(tmp_path / "lance", SIGNATURE), BruteForceVectorIndex(tmp_path / "brute")
+    scope = Scope(frozenset(), frozenset({"class-0", "class-2"}), 0)
+    for start in range(0, 60, 20):
+        for each in (index, reference):
+            each.add(rows[start : start + 20])
+            each.remove([f"{start + 1:02}", f"{start + 3:02}"])
+        for filters in (SearchFilters(), SearchFilters(frozenset({"M-1"}))):
+            expected = reference.search(EAST, scope, filters, 30)
+            assert index.search(EAST, scope, filters, 30) == expected
+        index.compact()
+        assert index.search(EAST, scope, SearchFilters(), 30) == reference.search(EAST, scope, SearchFilters(), 30)
 
 
 def test_scores_of_close_vectors_are_exact_and_complete(tmp_path):

@@ -1,13 +1,14 @@
 """Opens the catalog and hands out transactions on it."""
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, select
-from sqlalchemy.dialects.sqlite import insert
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, select
+from sqlalchemy.exc import DatabaseError, OperationalError
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.acl_classes import AclClasses
@@ -19,6 +20,8 @@ from knowledge_index.catalog.pipeline_objects import PipelineObjects
 from knowledge_index.catalog.sources import Sources
 from knowledge_index.catalog.status import Status
 from knowledge_index.domain.errors import IndexStateError
+
+_VERSION_KEY = "schema_version"
 
 
 class CatalogSession:
@@ -38,13 +41,18 @@ class CatalogSession:
 class Catalog:
     """The system of record of one installation."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, file: Path, engine: Engine) -> None:
+        self._file = file
         self._engine = engine
 
     @contextmanager
     def transaction(self) -> Iterator[CatalogSession]:
-        """A transaction that commits when the block ends and rolls back when it raises."""
-        with self._engine.begin() as connection:
+        """A transaction that commits when the block ends and rolls back when it raises.
+
+        Raises:
+            IndexStateError: the file is damaged, or cannot be read or written.
+        """
+        with _explained(self._file), self._engine.begin() as connection:
             yield CatalogSession(connection)
 
     def close(self) -> None:
@@ -53,34 +61,66 @@ class Catalog:
 
 
 def open_catalog(file: Path) -> Catalog:
-    """Open the catalog, making it where it does not exist.
+    """Open the catalog, making it where it does not exist; what an existing one holds is left alone.
 
     Raises:
-        IndexStateError: the file is no catalog of this version.
+        IndexStateError: the file is no catalog of this version, or is damaged.
     """
-    file.parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": 30})
-    event.listen(engine, "connect", _configure)
-    event.listen(engine, "begin", _begin)
+    if not file.exists():
+        _create(file)
+    engine = _engine_over(file)
     try:
+        with _explained(file), engine.begin() as connection:
+            _refuse_another_schema(file, connection)
+    except IndexStateError:
+        engine.dispose()
+        raise
+    return Catalog(file, engine)
+
+
+def _create(file: Path) -> None:
+    # Made aside and linked, so that two first runs at the same moment make one catalog, and neither sees half of one.
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with _explained(file), TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as aside:
+        new = Path(aside) / file.name
+        engine = _engine_over(new)
         with engine.begin() as connection:
             schema.metadata.create_all(connection)
-            connection.execute(
-                insert(schema.meta).values(key="schema_version", value=schema.SCHEMA_VERSION).on_conflict_do_nothing()
-            )
-            version = connection.execute(
-                select(schema.meta.c.value).where(schema.meta.c.key == "schema_version")
-            ).scalar_one()
-    except DatabaseError as error:
-        raise IndexStateError(
-            f"{file}: cannot be opened as a catalog: {error.orig}; restore it from a backup or choose another --home"
-        ) from error
+            connection.execute(insert(schema.meta).values(key=_VERSION_KEY, value=schema.SCHEMA_VERSION))
+        engine.dispose()
+        with suppress(FileExistsError):
+            os.link(new, file)
+
+
+def _refuse_another_schema(file: Path, connection: Connection) -> None:
+    if not inspect(connection).has_table(schema.meta.name):
+        raise IndexStateError(f"{file}: is no catalog; restore it from a backup or choose another --home")
+    version = connection.execute(select(schema.meta.c.value).where(schema.meta.c.key == _VERSION_KEY)).scalar()
     if version != schema.SCHEMA_VERSION:
         raise IndexStateError(
             f"{file}: the catalog has schema {version}, this program needs {schema.SCHEMA_VERSION}; "
             "sync and run again into another --home"
         )
-    return Catalog(engine)
+
+
+@contextmanager
+def _explained(file: Path) -> Iterator[None]:
+    """What a person can act on, in place of the driver's errors about the file; errors of ours stay what they are."""
+    try:
+        yield
+    except DatabaseError as error:
+        if type(error) not in (DatabaseError, OperationalError):
+            raise
+        raise IndexStateError(
+            f"{file}: cannot be used as a catalog: {error.orig}; restore it from a backup or choose another --home"
+        ) from error
+
+
+def _engine_over(file: Path) -> Engine:
+    engine = create_engine(URL.create("sqlite", database=str(file)), connect_args={"timeout": 30})
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
+    return engine
 
 
 def _configure(connection: Any, _record: Any) -> None:

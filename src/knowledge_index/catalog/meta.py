@@ -37,7 +37,9 @@ class Meta:
         self._set("embedding_signature", signature)
 
     def _get(self, key: str) -> str | None:
-        return self._connection.execute(select(schema.meta.c.value).where(schema.meta.c.key == key)).scalar_one_or_none()
+        return self._connection.execute(
+            select(schema.meta.c.value).where(schema.meta.c.key == key)
+        ).scalar_one_or_none()
 
     def _set(self, key: str, value: str) -> None:
         statement = insert(schema.meta).values(key=key, value=value)

@@ -9,6 +9,19 @@ from knowledge_index.catalog.records import ObjectState, QuarantinedObject, Sour
 
 _OBJECT = schema.source_object.c
 _CURRENT = _OBJECT.state == ObjectState.CURRENT
+# Grants changed since the run that indexed the object: its rows still name the class that it had then.
+_UNDER_ANOTHER_CLASS = (
+    select(schema.chunk.c.object_id)
+    .join(schema.index_row, schema.index_row.c.row_key == schema.chunk.c.row_key)
+    .where(
+        schema.chunk.c.object_id == _OBJECT.id,
+        schema.chunk.c.ordinal == 0,
+        schema.index_row.c.acl_class_id != _OBJECT.acl_class_id,
+    )
+    .correlate(schema.source_object)
+    .exists()
+)
+_INDEXED = and_(_OBJECT.index_fingerprint.is_not(None), ~_UNDER_ANOTHER_CLASS)
 _NO_GRANTS = _OBJECT.acl_class_id.in_(select(schema.acl_class.c.id).where(schema.acl_class.c.grants == "[]"))
 
 
@@ -21,8 +34,8 @@ class Status:
     def sources(self) -> list[SourceStatus]:
         """Counts for every source, by name."""
         quarantined = and_(_CURRENT, _OBJECT.quarantine_class.is_not(None))
-        indexed = and_(_CURRENT, _OBJECT.index_fingerprint.is_not(None), _OBJECT.quarantine_class.is_(None))
-        waiting = and_(_CURRENT, _OBJECT.index_fingerprint.is_(None), _OBJECT.quarantine_class.is_(None))
+        indexed = and_(_CURRENT, _INDEXED, _OBJECT.quarantine_class.is_(None))
+        waiting = and_(_CURRENT, ~_INDEXED, _OBJECT.quarantine_class.is_(None))
         statement = (
             select(
                 *(schema.source.c[name] for name in ("name", "kind", "root", "last_synced_at")),
@@ -86,18 +99,20 @@ class Status:
             _OBJECT.path,
             _OBJECT.state,
             _OBJECT.quarantine_class,
-            _OBJECT.index_fingerprint,
+            _INDEXED.label("is_indexed"),
             _NO_GRANTS.label("without_grants"),
         ).order_by(_OBJECT.id)
         reasons: dict[str, str | None] = {}
         for row in self._connection.execute(statement):
+            if row.path in reasons and reasons[row.path] is None:
+                continue  # another source has it searchable
             if row.state != ObjectState.CURRENT:
                 reasons.setdefault(row.path, "no longer in its source")
             elif row.quarantine_class is not None:
                 reasons[row.path] = f"quarantined: {row.quarantine_class}"
             elif row.without_grants:
                 reasons[row.path] = "no grants: visible to nobody"
-            elif row.index_fingerprint is None:
+            elif not row.is_indexed:
                 reasons[row.path] = "not indexed yet: ki run"
             else:
                 reasons[row.path] = None

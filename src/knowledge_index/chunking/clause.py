@@ -1,5 +1,6 @@
 """Clause-aware chunks: a clause with its heading stays whole as far as its length allows."""
 
+import re
 from dataclasses import dataclass, replace
 
 from knowledge_index.chunking.headings import find_headings
@@ -7,7 +8,8 @@ from knowledge_index.chunking.sentences import cut_position
 from knowledge_index.domain.documents import Chunk
 
 _MAX_TITLE_LINE_CHARS = 120
-_MAX_TITLE_WORDS = 6
+_MAX_TITLE_WORDS = 4
+_SUBCLAUSE = re.compile(r"\d+\.\d")
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,12 @@ class ClauseChunker:
                 continue
             if titles:
                 run = _span(titles)
-                if run.length >= self._min_chars:
-                    joined += [_span(titles[:-1])] if titles[:-1] else []
+                if run.length >= self._min_chars and len(titles) > 1 and _opens(titles[-1], section):
+                    joined.append(_span(titles[:-1]))
                     run = titles[-1]
-                if section.end - run.start <= self._max_chars or section.length > self._max_chars:
+                if run.length >= self._min_chars:
+                    joined.append(run)
+                elif section.end - run.start <= self._max_chars or section.length > self._max_chars:
                     section = replace(run, end=section.end, is_title=False)
                 else:
                     joined.append(run)
@@ -99,18 +103,31 @@ def _sections(text: str) -> list[_Section]:
     headings = list(find_headings(text))
     starts = [heading.boundary for heading in headings]
     first = starts[0] if starts else len(text)
-    sections = [_Section(0, first, "", is_title=False)] if text[:first].strip() else []
-    for heading, end in zip(headings, [*starts[1:], len(text)], strict=False):
-        body = text[heading.boundary : end]
-        sections.append(_Section(heading.boundary, end, heading.text, _is_title(body)))
+    preamble = text[:first]
+    sections = []
+    if starts and not any(character.isalpha() for character in preamble):
+        # A page number ahead of the first heading is no preamble.
+        starts[0] = 0
+    elif preamble.strip():
+        sections.append(_Section(0, first, "", is_title=False))
+    for heading, start, end in zip(headings, starts, [*starts[1:], len(text)], strict=False):
+        sections.append(_Section(start, end, heading.text, _is_title(text[start:end], heading.text)))
     return sections
 
 
-def _is_title(body: str) -> bool:
+def _is_title(body: str, heading: str) -> bool:
     line = body.strip()
     if len(line) > _MAX_TITLE_LINE_CHARS or "\n" in line:
         return False
-    return line[-1:] not in ".;," or len(line.split()) <= _MAX_TITLE_WORDS
+    if line[-1:] not in ".;,":
+        return True
+    # "Section 5. Notices." announces a clause; "1. Supply. A supplies." is one.
+    return len(line.split()) <= _MAX_TITLE_WORDS and " ".join(line.split())[:-1] in (heading, heading[:-1])
+
+
+def _opens(title: _Section, section: _Section) -> bool:
+    """Whether a title announces that section ("ARTICLE II", "2.1 Fees") and does not merely end a table of contents."""
+    return bool(_SUBCLAUSE.match(section.heading)) and not _SUBCLAUSE.match(title.heading)
 
 
 def _span(sections: list[_Section]) -> _Section:

@@ -29,14 +29,24 @@ _ATTACHMENT_HEADER = (
     r"(?:ANLAGE|Anlage|ANHANG|Anhang|SCHEDULE|Schedule|EXHIBIT|Exhibit|ANNEX|Annex|APPENDIX|Appendix)"
     rf"{_BLANK}++(?:\d{{1,3}}(?:[.-]\d{{1,3}}){{0,2}}|[A-Z](?:-?\d{{1,2}})?|[IVXLC]{{1,6}})\b{_TITLE_FOLLOWS}"
 )
+# Papers made from running text have their subclauses one blank behind a sentence: "… is final. 5.2 Delivery. …". The
+# dotted number tells them from a cardinal one, unless an abbreviation calls for it or a quantity follows.
+_NO_CITATION = "".join(
+    rf"(?<!\b{word}\.)" for word in ("Nr", "No", "Art", "Ziff", "Sec", "Sect", "Abs", "ca", "approx")
+)
+_SUBCLAUSE_HEADER = (
+    rf"\d{{1,2}}(?:\.\d{{1,2}}){{1,3}}\.?{_BLANK}++(?!Mi[ol]|Mrd|EUR|Euro|USD|Prozent|Uhr)[\"“„]?[A-ZÄÖÜ]"
+)
 _HEADER = re.compile(
     rf"^{_BLANK}*+(?P<line>{PUBLISHED_HEADER}|{_GERMAN_HEADER}|{_ATTACHMENT_HEADER})"
-    rf"|(?<=[.;:\]]){_BLANK}{{2,}}+(?P<inline>{PUBLISHED_HEADER})",
+    rf"|(?<=[.;:\]]){_BLANK}{{2,}}+(?P<inline>{PUBLISHED_HEADER})"
+    rf"|(?<=[.;:\]]){_NO_CITATION}{_BLANK}(?P<subclause>{_SUBCLAUSE_HEADER})",
     re.MULTILINE,
 )
 _BARE_NUMBER = re.compile(rf"\d++{_BLANK}++[^\W\d_]")
 _MAX_HEADING_CHARS = 120
-# The period of "Section 5." or "ARTICLE I." ends no sentence.
+# The period of "Section 5." or "ARTICLE II." ends no sentence.
+_ROMAN_NUMERAL = re.compile(r"(?:^|\s)[IVXLC]+$")
 _SENTENCE_END = re.compile(r"(?:(?<=[^\W\d_][^\W\d_])|(?<=[)\"”“]))[.:;](?=\s)")
 
 
@@ -51,8 +61,9 @@ class Heading:
 def find_headings(text: str) -> Iterator[Heading]:
     """The headings of a text in order; linear in its length."""
     for match in _HEADER.finditer(text):
-        start = match.start("line") if match["line"] is not None else match.start("inline")
-        if match["line"] is None or not _continues_a_sentence(text, match.start(), start):
+        place = match.lastgroup or "line"
+        start = match.start(place)
+        if place != "line" or not _continues_a_sentence(text, match.start(), start):
             yield Heading(match.start(), _heading_text(text, start))
 
 
@@ -65,8 +76,8 @@ def _continues_a_sentence(text: str, line_start: int, header_start: int) -> bool
 def _heading_text(text: str, start: int) -> str:
     # The look-ahead is bounded, or a single endless line with many headers would be read once for each of them.
     line = text[start : start + 4 * _MAX_HEADING_CHARS].split("\n", 1)[0]
-    end = _SENTENCE_END.search(line)
-    words = " ".join((line[: end.start()] if end else line).split())
+    ends = (match.start() for match in _SENTENCE_END.finditer(line) if not _ROMAN_NUMERAL.search(line[: match.start()]))
+    words = " ".join(line[: next(ends, None)].split())
     if len(words) <= _MAX_HEADING_CHARS:
         return words
     return words[: _MAX_HEADING_CHARS + 1].rpartition(" ")[0] or words[:_MAX_HEADING_CHARS]

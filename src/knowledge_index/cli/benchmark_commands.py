@@ -52,7 +52,7 @@ def generate_benchmark(
     )
     if firm.unreadable:
         typer.echo(f"{len(firm.unreadable)} documents have no text that could be read, so no query can find them:")
-        for path, error_class in list(sorted(firm.unreadable.items()))[:20]:
+        for path, error_class in sorted(firm.unreadable.items())[:20]:
             typer.echo(f"  {path}: {error_class}")
     gold = ", ".join(f"{count} {kind}" for kind, count in counts.gold_by_kind.items())
     typer.echo(f"Gold: {gold}. Content {firm.manifest.corpus_sha256[:16]}…")

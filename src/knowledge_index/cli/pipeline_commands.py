@@ -54,7 +54,9 @@ def add_source(
 def sync(
     context: typer.Context,
     source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="One source; else all.")] = None,
-    rehash: Annotated[bool, typer.Option("--rehash", help="Read every file again, whatever size and time say.")] = False,
+    rehash: Annotated[
+        bool, typer.Option("--rehash", help="Read every file again, whatever size and time say.")
+    ] = False,
 ) -> None:
     """Observe the sources: what is new, changed, moved or gone, and who may see it."""
     from datetime import UTC, datetime

@@ -23,7 +23,9 @@ def search(
     query: Annotated[str, typer.Argument(help="Words, a question, a quotation or a reference.")],
     principals: _AsOption,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many hits.")] = 10,
-    matter: Annotated[list[str] | None, typer.Option("--matter", help="Only this matter reference; repeatable.")] = None,
+    matter: Annotated[
+        list[str] | None, typer.Option("--matter", help="Only this matter reference; repeatable.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
     """Search what the caller may see."""
@@ -49,7 +51,9 @@ def search(
     if not result.hits:
         typer.echo("Nothing found that this caller may see.")
     for place, hit in enumerate(result.hits, start=1):
-        matter_name = f"{hit.matter_ref} {hit.matter_title}".strip() if hit.matter_ref != hit.matter_title else hit.matter_ref
+        matter_name = (
+            f"{hit.matter_ref} {hit.matter_title}".strip() if hit.matter_ref != hit.matter_title else hit.matter_ref
+        )
         typer.echo(f"{place:2}. {hit.title}  [{hit.version_status}]  {hit.score:.4f}")
         typer.echo(f"    {hit.source}:{hit.path}")
         typer.echo(f"    {matter_name}{'  |  ' + hit.heading if hit.heading else ''}")

@@ -30,7 +30,9 @@ class State:
         for text in self.settings:
             name, separator, value = text.partition("=")
             if not separator or "." not in name:
-                raise ConfigurationError(f"--set {text}: write SECTION.KEY=VALUE, for example retrieval.fusion_rrf_k=30")
+                raise ConfigurationError(
+                    f"--set {text}: write SECTION.KEY=VALUE, for example retrieval.fusion_rrf_k=30"
+                )
             overrides[name.strip()] = value.strip()
         return load_config(self.home_folder, os.environ, overrides)
 

@@ -41,7 +41,9 @@ def load_config(home: Path, environment: Mapping[str, str], overrides: Mapping[s
         if name.startswith(_PREFIX) and name not in _NOT_SETTINGS:
             section, separator, key = name.removeprefix(_PREFIX).lower().partition("__")
             if not separator:
-                raise ConfigurationError(f"environment: {name} is no setting; write KI_SECTION__KEY, see 'ki config show'")
+                raise ConfigurationError(
+                    f"environment: {name} is no setting; write KI_SECTION__KEY, see 'ki config show'"
+                )
             _set(values, origins, section, key, _typed(environment[name]), f"environment {name}")
     for dotted, text in (overrides or {}).items():
         section, _, key = dotted.partition(".")
@@ -64,6 +66,8 @@ def _file_settings(file: Path) -> list[tuple[str, str, Any]]:
     for section, content in table.items():
         if not isinstance(content, dict):
             raise ConfigurationError(f"{file}: '{section}' stands outside a section; see 'ki config show' for sections")
+        if section not in AppConfig.model_fields:
+            raise ConfigurationError(f"{file}: [{section}] is no section; see 'ki config show' for sections")
         settings.extend((section, key, value) for key, value in content.items())
     return settings
 
@@ -89,7 +93,9 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
         where = ".".join(str(part) for part in detail["loc"])
         origin = origins.get(where)
         if origin is None:
-            origin = next((each for key, each in origins.items() if key.split(".")[0] == where), "settings")
+            # A contradiction within a section: every layer that took part in it may hold the fault.
+            parts = sorted({each for key, each in origins.items() if key.split(".")[0] == where})
+            origin = ", ".join(parts) or "settings"
         message = "unknown setting" if detail["type"] == "extra_forbidden" else detail["msg"]
         lines.append(f"{origin}: {where}: {message}")
     return "\n".join([*lines, "See 'ki config show' for every setting and its value."])

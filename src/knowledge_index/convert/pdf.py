@@ -8,9 +8,9 @@ from knowledge_index.convert.normalise import converted, normal_form
 from knowledge_index.domain.documents import ConvertedDocument
 from knowledge_index.domain.errors import ConversionError
 
-# PDFium writes this character where a line ends in a hyphen.
+# PDFium writes this character, and no line break, where a line ends in a hyphen.
 _HYPHEN = "\x02"
-_SPLIT_WORD = re.compile(f"(?<=[a-zß-öø-ÿ]){_HYPHEN}\r?\n(?=[a-zß-öø-ÿ])")
+_SPLIT_WORD = re.compile(f"(?<=[a-zß-öø-ÿ]){_HYPHEN}(?=[a-zß-öø-ÿ])")
 # PDFium keeps its state for the process: no two threads may be inside it.
 _PDFIUM = threading.Lock()
 _PAGE_SEPARATOR = "\n\f\n"

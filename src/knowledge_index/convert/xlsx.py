@@ -95,14 +95,15 @@ def _workbook_text(data: bytes) -> str:
 def _sheet_text(sheet: Any) -> str:
     # The stored dimensions lie: written by hand they cut rows off, formatted to the last row they add a million.
     sheet.reset_dimensions()
-    rows = [row for row in _rows(sheet) if row]
+    rows = list(_rows(sheet))
     return "\n".join([sheet.title, *rows]) if rows else ""
 
 
 def _rows(sheet: Any) -> Iterator[str]:
     for row in sheet.iter_rows():
-        cells = (_cell_text(cell.value, cell) for cell in row if cell.value is not None)
-        yield _CELL_SEPARATOR.join(cell for cell in cells if cell)
+        texts = [text for cell in row if cell.value is not None and (text := _cell_text(cell.value, cell))]
+        if texts:
+            yield _CELL_SEPARATOR.join(texts)
 
 
 def _cell_text(value: Any, cell: Any) -> str:

@@ -11,7 +11,6 @@ from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 
-
 # Raised whenever the same text may give other identifiers: stored ones are then found anew.
 IDENTIFIER_RULES_VERSION = 1
 
@@ -89,6 +88,10 @@ def _first_characters(words: Iterable[str]) -> str:
     return f"(?=[{re.escape(''.join(sorted({each for word in words for each in word[0] + word[0].upper()})))}])"
 
 
+def _alternatives(words: Iterable[str]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
 _MONTH_NAMES = (
     ("january", "januar", "jänner", "jan"),
     ("february", "februar", "feber", "feb"),
@@ -104,7 +107,7 @@ _MONTH_NAMES = (
     ("december", "dezember", "dec", "dez"),
 )
 _MONTH_BY_NAME = {name: number for number, names in enumerate(_MONTH_NAMES, start=1) for name in names}
-_MONTH = rf"{_first_characters(_MONTH_BY_NAME)}(?P<month>(?i:{'|'.join(sorted(_MONTH_BY_NAME, key=len, reverse=True))}))\b\.?"
+_MONTH = rf"{_first_characters(_MONTH_BY_NAME)}(?P<month>(?i:{_alternatives(_MONTH_BY_NAME)}))\b\.?"
 _DAY = r"(?P<day>[0-3]?\d)"
 _YEAR = r"(?P<year>(?:1[6-9]|20|21)\d\d)"
 
@@ -143,7 +146,9 @@ _CURRENCY_BY_SIGN = {
     "euros": "EUR",
     "$": "USD",
     "us$": "USD",
+    "us $": "USD",
     "u.s.$": "USD",
+    "u.s. $": "USD",
     "usd": "USD",
     "dollar": "USD",
     "dollars": "USD",
@@ -197,14 +202,10 @@ _FACTOR_BY_UNIT = {
 }
 
 
-def _alternatives(words: dict[str, str] | dict[str, int]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-
-
 _CURRENCY = rf"{_first_characters(_CURRENCY_BY_SIGN)}(?P<currency>(?i:{_alternatives(_CURRENCY_BY_SIGN)}))"
 # Behind a number a bare "$" belongs to the number that follows: "in 2008 $500".
 _CURRENCY_BEHIND = rf"(?![$£¥]){_CURRENCY}"
-_UNIT = rf"(?:\s?(?P<unit>(?i:{_alternatives(_FACTOR_BY_UNIT)}))\b\.?)?"
+_UNIT = rf"(?:\s?(?P<unit>(?i:{_alternatives(_FACTOR_BY_UNIT)}))\b(?i:(?<=mio|mrd|tsd)\.)?)?"
 _NUMBER = r"(?P<number>\d{1,3}(?:[ '’]\d{3}){1,5}(?:[.,]\d{1,2})?(?!\d)|\d{1,15}(?:[.,]\d{1,15}){0,6}(?!\d)|\.\d{1,4})"
 
 
@@ -252,24 +253,26 @@ def _compact(match: re.Match[str]) -> list[str]:
 
 
 # The lengths that each country's registry entry of ISO 13616 gives.
-_IBAN_LENGTH = {
-    **{"AT": 20, "BE": 16, "BG": 22, "CH": 21, "CY": 28, "CZ": 24, "DE": 22, "DK": 18, "EE": 20, "ES": 24, "FI": 18},
-    **{"FR": 27, "GB": 22, "GR": 27, "HR": 21, "HU": 28, "IE": 22, "IS": 26, "IT": 27, "LI": 21, "LT": 20, "LU": 20},
-    **{"LV": 21, "MC": 27, "MT": 31, "NL": 18, "NO": 15, "PL": 28, "PT": 25, "RO": 24, "SE": 24, "SI": 19, "SK": 24},
-}
-_IBAN = "|".join(rf"{country}\d\d(?:[ ]?[A-Z0-9]){{{length - 4}}}" for country, length in sorted(_IBAN_LENGTH.items()))
+_IBAN_LENGTHS = (
+    "AT20 BE16 BG22 CH21 CY28 CZ24 DE22 DK18 EE20 ES24 FI18 FR27 GB22 GR27 HR21 HU28 IE22 IS26 IT27 LI21 LT20 LU20 LV21"
+    " MC27 MT31 NL18 NO15 PL28 PT25 RO24 SE24 SI19 SK24"
+)
+_IBAN = "|".join(rf"{each[:2]}\d\d(?:[ ]?[A-Z0-9]){{{int(each[2:]) - 4}}}" for each in _IBAN_LENGTHS.split())
 
 _COURT_REGISTERS = (
     r"O|OH|HK ?O|U|C|S|T|W|Wx|UF|WF|F|K|AR|AS|AL|KR|BA|R|RS|SF|SO|Ca|BV|BVGa|Ga|Sa|Ta|TaBV|SaGa|AZR|ABR|AZB|AZN|BvR|BvL"
     r"|BvF|BvE|BvQ|ZR|ZB|ZA|ARZ|StR|ARs|KLs|Ls|Ds|Js|Cs|Ks|OWi|Qs|Ns|Ws|Ss|IN|IK|IE|M|N|L|A|B|D|E|P|VI|XVII|X"
 )
-_COURT_REFERENCE = rf"(?:[IVX]{{1,5}}|\d{{1,4}}[a-z]?)\s(?i:{_COURT_REGISTERS})\s?(?:\([A-Za-z]{{1,6}}\)\s?)?\d{{1,6}}/\d{{2}}(?:\d\d)?"
+_COURT_REFERENCE = (
+    rf"(?:[IVX]{{1,5}}|\d{{1,4}}[a-z]?)\s(?i:{_COURT_REGISTERS})\s?(?:\([A-Za-z]{{1,6}}\)\s?)?"
+    r"\d{1,6}/\d{2}(?:\d\d)?"
+)
 # Words and codes that stand before a range or a fraction without naming a file.
 _NO_PREFIX_WORDS = (
     "no nr page pages pp p s seite seiten art arts item items rule rules para paras vol day days year years fy q h from"
     " to in on of at by for the a and or is von vom bis am im um und oder seit jahr zum zur der die das rz abs satz"
-    " form part phase step table age ages up about ca eur usd gbp chf hra hrb vr gnr gsr tel fax dated date per with lot"
-    " suite unit room box apt bldg level covid iso"
+    " form part phase step table age ages up about ca eur usd gbp chf hra hrb vr gnr gsr tel fax dated date per with"
+    " lot suite unit room box apt bldg level covid iso"
 )
 _NO_PREFIX = frozenset(_NO_PREFIX_WORDS.split())
 _FILE_REFERENCE = "|".join(
@@ -296,7 +299,8 @@ _RULES: tuple[tuple[IdentifierKind, re.Pattern[str], Callable[[re.Match[str]], l
     (
         IdentifierKind.DATE,
         re.compile(
-            rf"{_START}(?P<raw>{_MONTH}{_GAP_OR_NONE}{_DAY}(?:st|nd|rd|th)?(?:{_GAP_OR_NONE},{_GAP_OR_NONE}|{_GAP}){_YEAR}){_END}"
+            rf"{_START}(?P<raw>{_MONTH}{_GAP_OR_NONE}{_DAY}(?:st|nd|rd|th)?"
+            rf"(?:{_GAP_OR_NONE},{_GAP_OR_NONE}|{_GAP}){_YEAR}){_END}"
         ),
         _named_month,
     ),
@@ -304,7 +308,8 @@ _RULES: tuple[tuple[IdentifierKind, re.Pattern[str], Callable[[re.Match[str]], l
     (
         IdentifierKind.DATE,
         re.compile(
-            rf"{_START}(?P<raw>{_DAY}(?:\.|st|nd|rd|th)?(?:{_GAP}(?i:day{_GAP}of|of))?(?:{_GAP_OR_NONE}|-){_MONTH}(?:\s?,)?(?:{_GAP}|-){_YEAR}){_END}"
+            rf"{_START}(?P<raw>{_DAY}(?:\.|st|nd|rd|th)?(?:{_GAP}(?i:day{_GAP}of|of))?(?:{_GAP_OR_NONE}|-){_MONTH}"
+            rf"(?:\s?,)?(?:{_GAP}|-){_YEAR}){_END}"
         ),
         _named_month,
     ),
@@ -317,7 +322,8 @@ _RULES: tuple[tuple[IdentifierKind, re.Pattern[str], Callable[[re.Match[str]], l
     (
         IdentifierKind.DATE,
         re.compile(
-            rf"(?<![\w.])(?P<raw>{_DAY}\.[ ]?(?P<month>[01]?\d)\.[ ]?(?P<year>(?:1[6-9]|20|21)\d\d|(?<=\d\d\.\d\d\.)\d\d))(?!\.?\w)"
+            rf"(?<![\w.])(?P<raw>{_DAY}\.[ ]?(?P<month>[01]?\d)\.[ ]?"
+            r"(?P<year>(?:1[6-9]|20|21)\d\d|(?<=\d\d\.\d\d\.)\d\d))(?!\.?\w)"
         ),
         _numbered_month,
     ),

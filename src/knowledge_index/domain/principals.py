@@ -32,7 +32,8 @@ class Principal:
         """Read ``user:…``, ``group:…`` or ``role:…``.
 
         Raises:
-            PermissionMapError: the text has no known kind or an empty name.
+            PermissionMapError: the text has no known kind, an empty name, or a name that no caller could be told by:
+                one with a comma, which parts principals in ``--as``, or with an invisible character.
         """
         kind_text, separator, name_text = text.partition(":")
         name = canonical_name(name_text)
@@ -42,6 +43,9 @@ class Principal:
             kind = None  # type: ignore[assignment]
         if kind is None or not separator or not name:
             raise PermissionMapError(f"'{text}' is not a principal: write user:NAME, group:NAME or role:NAME")
+        if "," in name or not name.isprintable():
+            # Such a denial would read as meant and match nobody.
+            raise PermissionMapError(f"{text!r} holds a comma or an invisible character, which no name may; write it anew")
         return cls(kind, name)
 
     def __str__(self) -> str:

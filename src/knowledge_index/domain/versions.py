@@ -35,12 +35,16 @@ def _alternatives(words: tuple[str, ...]) -> str:
 _SEPARATOR = r"[-_ .]+"
 _NUMBER = r"(?:v(?:ersion)?[-_ ]?|rev[-_ ]?|r)?\d{1,2}(?:[.-]\d{1,2})?"
 _MARK = re.compile(
-    rf"(?:^|{_SEPARATOR})(?P<mark>"
+    rf"(?:^|{_SEPARATOR})[(\[]?(?P<mark>"
     rf"(?P<executed>{_alternatives(_EXECUTED_WORDS)})|(?P<final>{_alternatives(_FINAL_WORDS)})"
     rf"|(?P<draft>{_alternatives(_DRAFT_WORDS)})|(?P<neutral>{_alternatives(_NEUTRAL_WORDS)})"
     rf"|v(?:ersion)?[-_ ]?\d{{1,3}}(?:\.\d{{1,2}})?|\(\d{{1,2}}\))"
-    rf"(?:{_SEPARATOR}?(?P<number>{_NUMBER}))?$"
+    rf"(?:{_SEPARATOR}?(?P<number>{_NUMBER}))?[)\]]?$"
 )
+# Ahead of a name only these speak of the version: a "Final Award" is a kind of paper.
+_LEADING_MARK = re.compile(rf"(?:{_alternatives(_DRAFT_WORDS)}){_SEPARATOR}(?=\w)")
+# A mark at the end is shorter than that, and a name may be long enough to make a search of all of it slow.
+_LONGEST_MARK_CHARS = 64
 _VERSION_NUMBER = re.compile(r"(\d+)(?:\.(\d+))?")
 # A folder speaks for its files only when its whole name is a mark: "Drafts" does, "first-draft-scenario-01" does not.
 _FOLDER_STATUS = re.compile(
@@ -68,16 +72,17 @@ _STATUS_ORDER = {VersionStatus.UNKNOWN: 1, VersionStatus.DRAFT: 0, VersionStatus
 def version_name_of(path: str) -> VersionName:
     """Read a path's version marks, English and German: draft, v2, redline, final, executed, Entwurf, Endfassung, ….
 
-    Marks are taken off the end of the stem, one after another. The name decides the status, and where it is silent
-    the nearest folder that names one does. A stem that consists of marks alone keeps its first one.
+    Marks are taken off the end of the stem, one after another, and words for a draft off its beginning. The name
+    decides the status, and where it is silent the nearest folder that names one does. A stem that consists of marks
+    alone keeps its first one.
     """
     pure = PurePosixPath(path)
     stem = unicodedata.normalize("NFC", pure.stem).casefold().strip()
     statuses: list[VersionStatus] = []
     numbers: tuple[int, int] = (0, 0)
     while True:
-        match = _MARK.search(stem)
-        if match is None or match.start() == 0:
+        match = _MARK.search(stem, max(0, len(stem) - _LONGEST_MARK_CHARS))
+        if match is None:
             break
         for status in (VersionStatus.EXECUTED, VersionStatus.FINAL, VersionStatus.DRAFT):
             if match[status.value]:
@@ -85,7 +90,15 @@ def version_name_of(path: str) -> VersionName:
         number = _VERSION_NUMBER.search(match["mark"] + " " + (match["number"] or ""))
         if number and numbers == (0, 0):
             numbers = (int(number[1]), int(number[2] or 0))
-        stem = stem[: match.start()]
+        rest = stem[: match.start()].rstrip("-_ .")
+        if not rest:
+            stem = match["mark"]
+            break
+        stem = rest
+    leading = _LEADING_MARK.match(stem)
+    if leading:
+        statuses.append(VersionStatus.DRAFT)
+        stem = stem[leading.end() :]
     if statuses:
         status = max(statuses, key=lambda each: _STATUS_ORDER[each])
         # "final draft" is a draft, and a redline of an executed paper is not the executed paper.

@@ -18,7 +18,9 @@ def open_retrieval(home: Home, catalog: Catalog, config: AppConfig) -> Retrieval
     """
     with catalog.transaction() as session:
         if session.meta.embedding_signature() is None:
-            raise PreconditionError(f"{home.folder}: nothing is indexed yet; run 'ki add-source', 'ki sync' and 'ki run'")
+            raise PreconditionError(
+                f"{home.folder}: nothing is indexed yet; run 'ki add-source', 'ki sync' and 'ki run'"
+            )
     embedder = build_embedder(config.embedding)
     return RetrievalService(
         catalog=catalog,

@@ -79,9 +79,12 @@ class RetrievalService:
             candidates = _Ranking(rows_by_leg, occurrences, settings).candidates()
             depth = max(limit, _RERANK_DEPTH) if settings.rerank_enabled else limit
             passages = [
-                (each, session.passages.text_around(
-                    each.occurrence.object_id, each.occurrence.start_char, each.occurrence.end_char
-                ))
+                (
+                    each,
+                    session.passages.text_around(
+                        each.occurrence.object_id, each.occurrence.start_char, each.occurrence.end_char
+                    ),
+                )
                 for each in candidates[:depth]
             ]
         if settings.rerank_enabled:
@@ -196,9 +199,9 @@ class _Ranking:
         found: list[_Candidate] = []
         for document_key, ranked in fused_papers.items():
             shown = {row_key: min(held, key=_binding_first) for row_key, held in rows_of[document_key].items()}
-            best = sorted(
-                shown, key=lambda row_key: (-fused_rows[row_key].score, _binding_first(shown[row_key]))
-            )[: settings.max_chunks_per_document]
+            best = sorted(shown, key=lambda row_key: (-fused_rows[row_key].score, _binding_first(shown[row_key])))[
+                : settings.max_chunks_per_document
+            ]
             for place, row_key in enumerate(best):
                 score = ranked.score if place == 0 else fused_rows[row_key].score
                 legs = ranked if place == 0 else fused_rows[row_key]

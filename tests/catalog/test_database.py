@@ -1,0 +1,199 @@
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from knowledge_index.catalog import Catalog, open_catalog
+from knowledge_index.domain.errors import IndexStateError, UsageError
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "catalog.sqlite"
+
+
+def epoch_of(catalog: Catalog) -> int:
+    with catalog.transaction() as session:
+        return session.meta.policy_epoch()
+
+
+def test_a_catalog_keeps_what_it_was_told_when_opened_again(file: Path) -> None:
+    first = open_catalog(file)
+    with first.transaction() as session:
+        session.sources.add("dms", "local_fs", "/estate", "/acl.json")
+        session.meta.raise_policy_epoch()
+        session.meta.set_embedding_signature("model")
+    first.close()
+    again = open_catalog(file)
+    with again.transaction() as session:
+        (source,) = session.sources.all()
+        assert (source.name, source.kind, source.root, source.acl_map) == ("dms", "local_fs", "/estate", "/acl.json")
+        assert source.last_synced_at is None
+        assert session.meta.policy_epoch() == 1
+        assert session.meta.embedding_signature() == "model"
+        assert not session.meta.index_write_open()
+    again.close()
+
+
+def test_two_can_have_a_catalog_open(file: Path) -> None:
+    one, other = open_catalog(file), open_catalog(file)
+    with one.transaction() as session:
+        session.meta.raise_policy_epoch()
+    assert epoch_of(other) == 1
+    one.close()
+    other.close()
+
+
+def test_opening_for_a_search_waits_for_no_writer(file: Path) -> None:
+    writer = open_catalog(file)
+    with writer.transaction() as session:
+        session.meta.raise_policy_epoch()
+        start = time.monotonic()
+        reader = open_catalog(file)
+        assert epoch_of(reader) == 0
+        assert time.monotonic() - start < 5
+    assert epoch_of(reader) == 1
+    reader.close()
+    writer.close()
+
+
+def test_first_openings_at_the_same_moment_make_one_catalog(file: Path) -> None:
+    failures: list[BaseException] = []
+
+    def open_once() -> None:
+        try:
+            open_catalog(file).close()
+        except IndexStateError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=open_once) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert failures == []
+
+
+def test_a_transaction_that_raises_leaves_nothing(file: Path) -> None:
+    catalog = open_catalog(file)
+    with pytest.raises(RuntimeError, match="half-way"), catalog.transaction() as session:
+        session.sources.add("dms", "local_fs", "/estate", None)
+        session.meta.raise_policy_epoch()
+        raise RuntimeError("half-way")
+    with catalog.transaction() as session:
+        assert session.sources.all() == []
+        assert session.meta.policy_epoch() == 0
+    catalog.close()
+
+
+def test_a_row_that_refers_to_nothing_is_refused(file: Path) -> None:
+    catalog = open_catalog(file)
+    with pytest.raises(Exception, match="FOREIGN KEY"), catalog.transaction() as session:
+        session.pipeline_objects.set_converted(1, 1)
+        session.conversions.set_identifiers(7, "1", [])
+        from knowledge_index.catalog.records import ChunkRecord
+
+        session.passages.replace_chunks(7, [ChunkRecord("no such row", 0, 1, "")])
+    catalog.close()
+
+
+def schema_of(file: Path) -> list[str]:
+    connection = sqlite3.connect(file)
+    try:
+        return [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master ORDER BY name")]
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("version", ["0", "2", "", "one"])
+def test_another_schema_version_is_refused_and_left_alone(file: Path, version: str) -> None:
+    open_catalog(file).close()
+    connection = sqlite3.connect(file)
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'schema_version'", (version,))
+    connection.execute("DROP TABLE chunk")
+    connection.commit()
+    connection.close()
+    before = schema_of(file)
+    with pytest.raises(IndexStateError, match="schema") as error:
+        open_catalog(file)
+    assert str(file) in str(error.value)
+    assert "another --home" in str(error.value)
+    assert schema_of(file) == before
+
+
+def test_a_database_of_another_program_is_refused_and_left_alone(file: Path) -> None:
+    file.parent.mkdir()
+    connection = sqlite3.connect(file)
+    connection.execute("CREATE TABLE invoices (id INTEGER)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(IndexStateError, match="no catalog"):
+        open_catalog(file)
+    assert schema_of(file) == ["invoices"]
+
+
+@pytest.mark.parametrize("content", [b"not a database, though long enough to be looked at as one" * 20, b""])
+def test_a_file_that_is_no_database_is_refused_and_left_alone(file: Path, content: bytes) -> None:
+    file.parent.mkdir()
+    file.write_bytes(content)
+    with pytest.raises(IndexStateError, match="restore it from a backup") as error:
+        open_catalog(file)
+    assert str(file) in str(error.value)
+    assert not content or file.read_bytes() == content
+
+
+def test_a_catalog_damaged_behind_its_head_says_so_when_it_is_read(file: Path) -> None:
+    catalog = open_catalog(file)
+    with catalog.transaction() as session:
+        for number in range(200):
+            session.sources.add(f"source {number}", "local_fs", "/" + "x" * 500, None)
+    catalog.close()
+    content = file.read_bytes()
+    page = 4096
+    first_pages = content[: page * 2]
+    file.write_bytes(first_pages + b"\xff" * (len(content) - len(first_pages)))
+    with pytest.raises(IndexStateError, match="backup"):
+        damaged = open_catalog(file)
+        with damaged.transaction() as session:
+            session.sources.all()
+
+
+def test_a_cut_off_catalog_is_refused(file: Path) -> None:
+    catalog = open_catalog(file)
+    catalog.close()
+    file.write_bytes(file.read_bytes()[:5000])
+    with pytest.raises(IndexStateError):
+        open_catalog(file)
+
+
+def test_a_folder_in_the_catalogs_place_is_refused(file: Path) -> None:
+    file.mkdir(parents=True)
+    with pytest.raises(IndexStateError):
+        open_catalog(file)
+
+
+def test_a_source_name_is_taken_once(file: Path) -> None:
+    catalog = open_catalog(file)
+    with catalog.transaction() as session:
+        session.sources.add("b", "local_fs", "/b", None)
+        session.sources.add("a", "local_fs", "/a", None)
+        with pytest.raises(UsageError, match="'a'"):
+            session.sources.add("a", "local_fs", "/elsewhere", None)
+        session.sources.set_synced(session.sources.all()[0].id, "2026-01-01")
+        assert [(each.name, each.root, each.last_synced_at) for each in session.sources.all()] == [
+            ("a", "/a", "2026-01-01"),
+            ("b", "/b", None),
+        ]
+    catalog.close()
+
+
+def test_marks_of_the_installation(file: Path) -> None:
+    catalog = open_catalog(file)
+    with catalog.transaction() as session:
+        assert session.meta.embedding_signature() is None
+        for is_open in (True, True, False):
+            session.meta.set_index_write_open(is_open)
+            assert session.meta.index_write_open() is is_open
+    catalog.close()

@@ -1,0 +1,182 @@
+import io
+
+import pytest
+from ooxml_files import deleted, docx, paragraph, part, relationships, run, table, zipped
+
+from knowledge_index.convert import converter_for
+from knowledge_index.domain.errors import ConversionError
+
+DELETED_MARK = "<w:rPr><w:del/></w:rPr>"
+
+
+def text_of(data: bytes) -> str:
+    return converter_for("a.docx").convert(data).text
+
+
+def error_class_of(data: bytes) -> str:
+    with pytest.raises(ConversionError) as caught:
+        converter_for("a.docx").convert(data)
+    return caught.value.error_class
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (["Die ", f"<w:ins>{run('neue ')}</w:ins>", deleted("alte "), "Frist"], "Die neue Frist"),
+        ([f"<w:moveTo>{run('Hin')}</w:moveTo>", f"<w:moveFrom>{run('Weg')}</w:moveFrom>"], "Hin"),
+        ([f"<w:ins>{run('a')}{deleted('b')}{run('c')}</w:ins>"], "ac"),
+        ([f"<w:sdt><w:sdtPr/><w:sdtContent>{run('Control')}</w:sdtContent></w:sdt>"], "Control"),
+        ([f"<w:hyperlink>{run('a link')}</w:hyperlink>"], "a link"),
+        ([f'<w:fldSimple w:instr="PAGE">{run("7")}</w:fldSimple>'], "7"),
+        (["<w:r><w:instrText>REF x</w:instrText></w:r>", "5.1"], "5.1"),
+        (["a", "<w:r><w:tab/></w:r>", "b", "<w:r><w:br/></w:r>", "c"], "a\tb\nc"),
+        (["non", "<w:r><w:noBreakHyphen/></w:r>", "compete"], "non-compete"),
+        (["Haf", "<w:r><w:softHyphen/></w:r>", "tung"], "Haftung"),
+        (['<w:r><w:sym w:char="00A7"/></w:r>', " 5"], "§ 5"),
+        (['<w:r><w:sym w:char="F0B7"/></w:r>', "item"], "item"),
+        (['<w:r><w:sym w:char="zz"/></w:r>', "item"], "item"),
+        (["A &amp; B &lt;C&gt;"], "A & B <C>"),
+        (["u\u0308ber"], "über"),
+    ],
+)
+def test_a_paragraph_reads_as_it_stands_with_all_changes_accepted(content: list[str], expected: str) -> None:
+    assert text_of(docx(paragraph(*content))) == expected
+
+
+def test_a_paragraph_whose_mark_is_deleted_joins_its_successor() -> None:
+    body = paragraph("One ", properties=DELETED_MARK) + paragraph("two") + paragraph("three")
+    assert text_of(docx(body)) == "One two\nthree"
+
+
+def test_a_deleted_paragraph_leaves_no_empty_line() -> None:
+    body = paragraph("One") + paragraph(deleted("gone"), properties=DELETED_MARK) + paragraph("two")
+    assert text_of(docx(body)) == "One\ntwo"
+
+
+def test_a_deleted_mark_before_a_table_or_at_the_end_loses_nothing() -> None:
+    first = paragraph("before", properties=DELETED_MARK)
+    assert text_of(docx(first + table(("x",)) + first)) == "before\nx\nbefore"
+
+
+def test_a_table_row_is_one_line() -> None:
+    assert text_of(docx(paragraph("Preise") + table(("Ware", "EUR"), ("Stahl", "", "5")))) == (
+        "Preise\nWare | EUR\nStahl | 5"
+    )
+
+
+def test_a_nested_table_and_several_paragraphs_stay_in_the_cell() -> None:
+    inner = paragraph("a") + paragraph("b") + table(("c", "d"))
+    assert text_of(docx(table((inner, "e")))) == "a b c | d | e"
+
+
+def test_a_deleted_row_and_a_deleted_cell_are_gone() -> None:
+    row = f"<w:tr><w:trPr><w:del/></w:trPr><w:tc>{paragraph('gone')}</w:tc></w:tr>"
+    cell = f"<w:tr><w:tc><w:tcPr><w:cellDel/></w:tcPr>{paragraph('gone')}</w:tc><w:tc>{paragraph('kept')}</w:tc></w:tr>"
+    assert text_of(docx(f"<w:tbl>{row}{cell}</w:tbl>")) == "kept"
+
+
+def test_content_controls_hold_paragraphs_rows_and_cells() -> None:
+    def control(content: str) -> str:
+        return f"<w:sdt><w:sdtContent>{content}</w:sdtContent></w:sdt>"
+
+    cell = control(f"<w:tc>{paragraph('cell')}</w:tc>")
+    body = control(control(paragraph("text"))) + f"<w:tbl>{control(f'<w:tr>{cell}</w:tr>')}</w:tbl>"
+    assert text_of(docx(body)) == "text\ncell"
+
+
+def test_headers_stand_before_and_notes_and_footers_behind_the_body_each_once() -> None:
+    body = paragraph("Body") + (
+        '<w:sectPr><w:headerReference r:id="h2"/><w:headerReference r:id="h1"/>'
+        '<w:headerReference r:id="h3"/><w:footerReference r:id="f1"/></w:sectPr>'
+    )
+    separator = f'<w:footnote w:type="separator">{paragraph("----")}</w:footnote>'
+    related = {
+        "h1": ("header", part("hdr", paragraph("Second header"))),
+        "h2": ("header", part("hdr", paragraph("First header"))),
+        "h3": ("header", part("hdr", paragraph("First header"))),
+        "unused": ("header", part("hdr", paragraph("Shown nowhere"))),
+        "f1": ("footer", part("ftr", paragraph("Footer"))),
+        "n1": ("footnotes", part("footnotes", f"{separator}<w:footnote>{paragraph('Note')}</w:footnote>")),
+    }
+    assert text_of(docx(body, related=related)) == "First header\nSecond header\nBody\nNote\nFooter"
+
+
+def test_a_text_box_is_read_once_behind_its_paragraph() -> None:
+    box = f"<w:txbxContent>{paragraph('in the box')}</w:txbxContent>"
+    branches = f"<mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback>"
+    anchor = f"<w:r><mc:AlternateContent>{branches}</mc:AlternateContent></w:r>"
+    assert text_of(docx(paragraph("Text", anchor) + paragraph("next"))) == "Text\nin the box\nnext"
+
+
+def test_many_empty_paragraphs_are_one_empty_line() -> None:
+    assert text_of(docx(paragraph("a") + paragraph() * 5 + paragraph("b"))) == "a\n\nb"
+
+
+def test_the_title_is_that_of_the_core_properties() -> None:
+    document = converter_for("a.docx").convert(docx(paragraph("x"), title="Liefervertrag  Stahl"))
+    assert (document.title, document.converter_name, document.converter_version) == ("Liefervertrag Stahl", "docx", "1")
+
+
+@pytest.mark.parametrize("title", ["Word Document", "Untitled", "  ", "Dokument1", "Microsoft Word - x.doc"])
+def test_the_title_of_a_template_is_none(title: str) -> None:
+    assert converter_for("a.docx").convert(docx(paragraph("x"), title=title)).title is None
+
+
+def test_a_damaged_title_does_not_cost_the_text() -> None:
+    document = converter_for("a.docx").convert(docx(paragraph("x"), title="<broken"))
+    assert (document.text, document.title) == ("x", None)
+
+
+def test_a_bare_ampersand_is_read_as_the_character() -> None:
+    assert text_of(docx(paragraph("Roe & Partner &amp; Söhne &#167; 5, R&D;"))) == "Roe & Partner & Söhne § 5, R&D;"
+
+
+def test_files_of_python_docx_are_read() -> None:
+    import docx as python_docx
+
+    file = python_docx.Document()
+    file.add_heading("Vertrag", 1)
+    file.add_paragraph("Text")
+    file.add_table(1, 2).rows[0].cells[1].text = "Zelle"
+    file.sections[0].header.paragraphs[0].text = "Kopf"
+    buffer = io.BytesIO()
+    file.save(buffer)
+    assert text_of(buffer.getvalue()) == "Kopf\nVertrag\nText\nZelle"
+
+
+def test_entities_are_not_expanded() -> None:
+    document = part("document", f"<w:body>{paragraph('&x;')}</w:body>").replace(
+        "?><", '?><!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/hostname">]><', 1
+    )
+    parts = {"_rels/.rels": relationships(("rId1", "officeDocument", "d.xml")), "d.xml": document}
+    assert error_class_of(zipped(parts)) == "damaged"
+
+
+@pytest.mark.parametrize(
+    ("data", "error_class"),
+    [
+        (b"", "damaged"),
+        (b"no zip at all", "damaged"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 512, "encrypted"),
+        (docx(""), "empty"),
+        (docx(paragraph(" ", "<w:r><w:tab/></w:r>")), "empty"),
+        (docx("<w:p><w:broken"), "damaged"),
+        (zipped({"a.txt": "x"}), "damaged"),
+        (zipped({"_rels/.rels": relationships(("rId1", "officeDocument", "word/none.xml"))}), "damaged"),
+        (zipped({"_rels/.rels": relationships(("rId1", "officeDocument", "d.xml")), "d.xml": "<x/>"}), "damaged"),
+        (docx(paragraph("x"))[:200], "damaged"),
+    ],
+)
+def test_what_cannot_be_read_says_why(data: bytes, error_class: str) -> None:
+    assert error_class_of(data) == error_class
+
+
+def test_a_flipped_byte_is_an_error_of_ours_or_text() -> None:
+    data = docx(paragraph("Some text of a paper " * 20), title="A title")
+    for position in range(0, len(data), 7):
+        broken = bytearray(data)
+        broken[position] ^= 0xFF
+        try:
+            converter_for("a.docx").convert(bytes(broken))
+        except ConversionError:
+            continue

@@ -1,0 +1,35 @@
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from knowledge_index.domain.grants import Access, Grant, Scope
+from knowledge_index.domain.principals import Principal, PrincipalKind
+
+BOB = Principal(PrincipalKind.USER, "bob")
+
+
+def test_access_is_allow_or_deny_and_nothing_else() -> None:
+    assert {str(each) for each in Access} == {"allow", "deny"}
+    for stated in ("ALLOW", "read", "", "true"):
+        with pytest.raises(ValueError, match="not a valid Access"):
+            Access(stated)
+
+
+def test_grants_sort_by_principal_then_access() -> None:
+    alice = Principal(PrincipalKind.USER, "alice")
+    team = Principal(PrincipalKind.GROUP, "team")
+    ordered = [
+        Grant(team, Access.DENY),
+        Grant(alice, Access.ALLOW),
+        Grant(BOB, Access.ALLOW),
+        Grant(BOB, Access.DENY),
+    ]
+    assert sorted(reversed(ordered)) == ordered
+
+
+def test_a_scope_cannot_be_widened_or_left_out() -> None:
+    scope = Scope(frozenset({BOB}), frozenset(), 0)
+    with pytest.raises(FrozenInstanceError):
+        scope.acl_class_ids = frozenset({"x"})  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        Scope(frozenset({BOB}))  # type: ignore[call-arg]
