@@ -1,7 +1,7 @@
 import unicodedata
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -49,8 +49,16 @@ def principals_of(caller: frozenset[str]) -> frozenset[Principal]:
     return frozenset(Principal.parse(name) for name in caller)
 
 
-class _RollBack(Exception):
-    """Ends a transaction without leaving a trace, so that one catalog serves many examples."""
+class RollBackError(Exception):
+    """Ends a transaction."""
+
+
+@contextmanager
+def rolled_back(catalog: Catalog) -> Iterator[CatalogSession]:
+    """A transaction that leaves no trace, so that one catalog serves many examples."""
+    with suppress(RollBackError), catalog.transaction() as session:
+        yield session
+        raise RollBackError
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +87,7 @@ def test_a_scope_holds_exactly_the_classes_that_the_caller_may_see(
     catalog: Catalog, acls: list[list[StatedGrant]], caller: frozenset[str]
 ) -> None:
     expected = {acl_class_of(grants_of(acl)).id for acl in acls if reference_is_visible(acl, caller)}
-    with pytest.raises(_RollBack), catalog.transaction() as session:
+    with rolled_back(catalog) as session:
         for number, acl in enumerate(acls):
             acl_class = acl_class_of(grants_of(acl))
             session.acl_classes.put(acl_class)
@@ -87,40 +95,36 @@ def test_a_scope_holds_exactly_the_classes_that_the_caller_may_see(
         scope = compile_scope(session, principals_of(caller))
         assert scope.acl_class_ids == expected
         assert scope.principals == principals_of(caller)
-        raise _RollBack
 
 
 def test_only_classes_of_current_objects_are_in_a_scope(catalog: Catalog) -> None:
     alice = Principal.parse("user:alice")
     acl_class = acl_class_of([Grant(alice, Access.ALLOW)])
-    with pytest.raises(_RollBack), catalog.transaction() as session:
+    with rolled_back(catalog) as session:
         session.acl_classes.put(acl_class)
         assert compile_scope(session, frozenset({alice})).acl_class_ids == frozenset()
         object_id = add_object(session, "a.txt", acl_class.id)
         assert compile_scope(session, frozenset({alice})).acl_class_ids == {acl_class.id}
         session.objects.end([object_id], ObjectState.TOMBSTONED, AT)
         assert compile_scope(session, frozenset({alice})).acl_class_ids == frozenset()
-        raise _RollBack
 
 
 def test_nobody_sees_an_object_without_grants(catalog: Catalog) -> None:
     nobody = acl_class_of([])
-    with pytest.raises(_RollBack), catalog.transaction() as session:
+    with rolled_back(catalog) as session:
         session.acl_classes.put(nobody)
         add_object(session, "a.txt", nobody.id)
         for kind in PrincipalKind:
             for name in ("admin", "*", "root", "everyone"):
                 assert compile_scope(session, frozenset({Principal(kind, name)})).acl_class_ids == frozenset()
-        raise _RollBack
 
 
 def test_a_caller_without_principals_sees_nothing(catalog: Catalog) -> None:
     acl_class = acl_class_of([Grant(Principal.parse("user:alice"), Access.ALLOW)])
-    with pytest.raises(_RollBack), catalog.transaction() as session:
+    with rolled_back(catalog) as session:
         session.acl_classes.put(acl_class)
         add_object(session, "a.txt", acl_class.id)
         assert compile_scope(session, frozenset()).acl_class_ids == frozenset()
-        raise _RollBack
 
 
 def test_no_role_skips_a_denial() -> None:
@@ -133,11 +137,10 @@ def test_no_role_skips_a_denial() -> None:
 
 def test_a_scope_carries_the_policy_epoch(catalog: Catalog) -> None:
     alice = frozenset({Principal.parse("user:alice")})
-    with pytest.raises(_RollBack), catalog.transaction() as session:
+    with rolled_back(catalog) as session:
         before = compile_scope(session, alice).policy_epoch
         session.meta.raise_policy_epoch()
         assert compile_scope(session, alice).policy_epoch == before + 1
-        raise _RollBack
 
 
 @given(stated_acls, st.randoms(use_true_random=False))
@@ -168,10 +171,9 @@ def test_a_class_id_is_the_sha256_of_the_canonical_json() -> None:
 @given(stated_acls)
 def test_a_class_comes_back_from_the_catalog_as_it_was(catalog: Catalog, acl: list[StatedGrant]) -> None:
     acl_class = acl_class_of(grants_of(acl))
-    with pytest.raises(_RollBack), catalog.transaction() as session:
+    with rolled_back(catalog) as session:
         session.acl_classes.put(acl_class)
         session.acl_classes.put(acl_class)
         add_object(session, "a.txt", acl_class.id)
         assert session.acl_classes.in_use() == [acl_class]
         assert session.acl_classes.grants_by_path() == {("dms", "a.txt"): acl_class.grants}
-        raise _RollBack

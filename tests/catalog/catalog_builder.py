@@ -1,7 +1,7 @@
 """Puts objects in every state into a real catalog, as sync and run would."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from knowledge_index.access import acl_class_of
@@ -18,17 +18,15 @@ NOBODY = acl_class_of([])
 
 
 class RollBackError(Exception):
-    """Ends a transaction without leaving a trace, so that one catalog serves many examples."""
+    """Ends a transaction."""
 
 
 @contextmanager
 def rolled_back(catalog: Catalog) -> Iterator[CatalogSession]:
-    try:
-        with catalog.transaction() as session:
-            yield session
-            raise RollBackError
-    except RollBackError:
-        pass
+    """A transaction that leaves no trace, so that one catalog serves many examples."""
+    with suppress(RollBackError), catalog.transaction() as session:
+        yield session
+        raise RollBackError
 
 
 def seen_by(*principals: str) -> AclClass:
@@ -65,7 +63,9 @@ class Builder:
 
     def index(self, object_id: int, chunks: Sequence[ChunkRecord], acl_class: AclClass) -> None:
         self.session.acl_classes.put(acl_class)
-        self.session.passages.put_rows([IndexRowRecord(each.row_key, acl_class.id, "M-1", "head", ()) for each in chunks])
+        self.session.passages.put_rows(
+            [IndexRowRecord(each.row_key, acl_class.id, "M-1", "head", ()) for each in chunks]
+        )
         self.session.passages.replace_chunks(object_id, chunks)
         self.session.pipeline_objects.set_indexed(object_id, "fingerprint")
 

@@ -4,8 +4,10 @@ import time
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from knowledge_index.catalog import Catalog, open_catalog
+from knowledge_index.catalog.records import ChunkRecord
 from knowledge_index.domain.errors import IndexStateError, UsageError
 
 
@@ -78,10 +80,15 @@ def test_first_openings_at_the_same_moment_make_one_catalog(file: Path) -> None:
 
 def test_a_transaction_that_raises_leaves_nothing(file: Path) -> None:
     catalog = open_catalog(file)
-    with pytest.raises(RuntimeError, match="half-way"), catalog.transaction() as session:
-        session.sources.add("dms", "local_fs", "/estate", None)
-        session.meta.raise_policy_epoch()
-        raise RuntimeError("half-way")
+
+    def fail_half_way() -> None:
+        with catalog.transaction() as session:
+            session.sources.add("dms", "local_fs", "/estate", None)
+            session.meta.raise_policy_epoch()
+            raise RuntimeError("half-way")
+
+    with pytest.raises(RuntimeError, match="half-way"):
+        fail_half_way()
     with catalog.transaction() as session:
         assert session.sources.all() == []
         assert session.meta.policy_epoch() == 0
@@ -90,11 +97,7 @@ def test_a_transaction_that_raises_leaves_nothing(file: Path) -> None:
 
 def test_a_row_that_refers_to_nothing_is_refused(file: Path) -> None:
     catalog = open_catalog(file)
-    with pytest.raises(Exception, match="FOREIGN KEY"), catalog.transaction() as session:
-        session.pipeline_objects.set_converted(1, 1)
-        session.conversions.set_identifiers(7, "1", [])
-        from knowledge_index.catalog.records import ChunkRecord
-
+    with catalog.transaction() as session, pytest.raises(IntegrityError, match="FOREIGN KEY"):
         session.passages.replace_chunks(7, [ChunkRecord("no such row", 0, 1, "")])
     catalog.close()
 
@@ -154,10 +157,13 @@ def test_a_catalog_damaged_behind_its_head_says_so_when_it_is_read(file: Path) -
     page = 4096
     first_pages = content[: page * 2]
     file.write_bytes(first_pages + b"\xff" * (len(content) - len(first_pages)))
-    with pytest.raises(IndexStateError, match="backup"):
-        damaged = open_catalog(file)
-        with damaged.transaction() as session:
+
+    def read() -> None:
+        with open_catalog(file).transaction() as session:
             session.sources.all()
+
+    with pytest.raises(IndexStateError, match="backup"):
+        read()
 
 
 def test_a_cut_off_catalog_is_refused(file: Path) -> None:

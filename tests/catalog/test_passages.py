@@ -130,7 +130,11 @@ def test_an_occurrence_says_where_it_stands(catalog: Catalog) -> None:
         builder.convert(object_id, "Ä 😀 text")
         builder.index(object_id, [ChunkRecord("row", 2, 8, "1. Term")], CLASSES[0])
         (found,) = session.passages.occurrences(["row"], scope_of(CLASSES[0].id))
-        assert (found.source, found.path, found.object_key) == ("share", "Lease/draft.docx", "key of share Lease/draft.docx")
+        assert (found.source, found.path, found.object_key) == (
+            "share",
+            "Lease/draft.docx",
+            "key of share Lease/draft.docx",
+        )
         assert (found.title, found.version_status, found.matter_ref) == (
             f"Paper {object_id}",
             VersionStatus.DRAFT,
@@ -140,10 +144,12 @@ def test_an_occurrence_says_where_it_stands(catalog: Catalog) -> None:
         assert found.text_sha256 == "0fd114899c063174e89130def1752debf73a1d84f97ab1245ab2b9b2b1d47742"
         assert found.converter == "plain 1"
         # Offsets count code points, not bytes and not UTF-16 units.
-        assert session.passages.text_around(object_id, found.start_char, found.end_char) == "😀 text"
+        assert session.passages.text_between(object_id, found.start_char, found.end_char) == "😀 text"
 
 
-@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30), st.integers(0, 30), st.integers(0, 30))
+@given(
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30), st.integers(0, 30), st.integers(0, 30)
+)
 @settings(deadline=None, max_examples=60)
 def test_text_between_offsets_is_the_slice(catalog: Catalog, text: str, one: int, other: int) -> None:
     start, end = sorted((one, other))
@@ -151,7 +157,7 @@ def test_text_between_offsets_is_the_slice(catalog: Catalog, text: str, one: int
         builder = Builder(session)
         object_id = builder.object("a.txt", CLASSES[0])
         builder.convert(object_id, text)
-        assert session.passages.text_around(object_id, start, end) == text[start:end]
+        assert session.passages.text_between(object_id, start, end) == text[start:end]
 
 
 def test_many_rows_and_many_classes_fit(catalog: Catalog) -> None:

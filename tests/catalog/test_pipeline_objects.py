@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 from catalog_builder import LATER, Builder, rolled_back, seen_by
+from sqlalchemy.exc import IntegrityError
 
 from knowledge_index.catalog import Catalog, open_catalog
 from knowledge_index.catalog.records import ObjectState, Relation, StoredIdentifier
@@ -93,7 +94,7 @@ def test_a_path_is_current_only_once(catalog: Catalog) -> None:
         builder = Builder(session)
         builder.object("a.txt")
         builder.object("a.txt", source="share")
-        with pytest.raises(Exception, match="UNIQUE"):
+        with pytest.raises(IntegrityError, match="UNIQUE"):
             builder.object("a.txt", blob="other")
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from knowledge_index.config import AppConfig, load_config
 from knowledge_index.domain.errors import ConfigurationError
 
-DEFAULT_RRF_K = 20
+DEFAULT_RRF_K = 5
 
 
 def write_toml(home: Path, text: str) -> Path:
@@ -17,7 +17,9 @@ def write_toml(home: Path, text: str) -> Path:
     return file
 
 
-def refusal(home: Path, environment: Mapping[str, str] | None = None, overrides: Mapping[str, str] | None = None) -> str:
+def refusal(
+    home: Path, environment: Mapping[str, str] | None = None, overrides: Mapping[str, str] | None = None
+) -> str:
     with pytest.raises(ConfigurationError) as error:
         load_config(home, environment or {}, overrides)
     return str(error.value)
@@ -56,7 +58,7 @@ def test_layers_meet_key_by_key_not_section_by_section(tmp_path: Path) -> None:
     assert loaded.config.retrieval.fusion_rrf_k == 31
     assert loaded.config.retrieval.candidate_pool == 60
     assert loaded.config.retrieval.weight_lexical == 0.5
-    assert loaded.config.retrieval.weight_semantic == 1.0
+    assert loaded.config.retrieval.weight_semantic == 0.5
     assert loaded.config.embedding.threads == 1
     assert loaded.origins == {
         "retrieval.fusion_rrf_k": str(file),
@@ -178,7 +180,8 @@ def test_settings_that_contradict_each_other_are_refused(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "content", [b"[retrieval", b"[retrieval]\nfusion_rrf_k = \xff\n", b"[retrieval]\nfusion_rrf_k = 1\nfusion_rrf_k = 2\n"]
+    "content",
+    [b"[retrieval", b"[retrieval]\nfusion_rrf_k = \xff\n", b"[retrieval]\nfusion_rrf_k = 1\nfusion_rrf_k = 2\n"],
 )
 def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "config.toml").write_bytes(content)

@@ -136,3 +136,14 @@ def test_what_cannot_be_read_says_why(data: bytes, error_class: str) -> None:
     with pytest.raises(ConversionError) as caught:
         text_of(data)
     assert caught.value.error_class == error_class
+
+
+def test_a_sheet_of_empty_formatted_cells_is_read_quickly() -> None:
+    def many(sheet: str) -> str:
+        cells = "".join(f'<c r="{column}2" s="0"/>' for column in "ABCDEFGHIJ")
+        return sheet.replace("</sheetData>", f"<row>{cells}</row>" * 40_000 + "</sheetData>")
+
+    data = with_part(workbook_bytes(lambda workbook: workbook.active.append(["first", 0, None, 2])), SHEET, many)
+    started = time.perf_counter()
+    assert text_of(data) == "Blatt\nfirst | 0 | 2"
+    assert time.perf_counter() - started < 10

@@ -11,7 +11,7 @@ from knowledge_index.domain.errors import IndexStateError, UsageError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.embed.base import EmbeddingSignature
-from knowledge_index.index import VectorRow, lance_vector, open_vector_index
+from knowledge_index.index import VectorRow, open_vector_index
 from knowledge_index.index.lance_vector import LanceVectorIndex
 
 SIGNATURE = EmbeddingSignature("tiny", "0" * 64, 4, "mean", 256)
@@ -91,8 +91,7 @@ def test_nothing_new_makes_no_version(tmp_path):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_the_index_over_classes_changes_no_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(lance_vector, "_BITMAP_FROM_ROWS", 1)
+def test_adds_removes_and_compaction_leave_the_exact_result(tmp_path):
     generator = np.random.default_rng(3)
     matrix = generator.normal(size=(60, 4))
     matrix = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype(np.float32)

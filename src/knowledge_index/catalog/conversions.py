@@ -28,8 +28,9 @@ class Conversions:
 
     def add(self, blob_sha256: str, document: ConvertedDocument) -> int:
         """Store a conversion; returns its id."""
-        result = self._connection.execute(
-            insert(schema.converted_document).values(
+        statement = (
+            insert(schema.converted_document)
+            .values(
                 blob_sha256=blob_sha256,
                 converter_name=document.converter_name,
                 converter_version=document.converter_version,
@@ -37,8 +38,9 @@ class Conversions:
                 text_sha256=document.text_sha256,
                 title=document.title,
             )
+            .returning(_DOCUMENT.id)
         )
-        return int(result.inserted_primary_key[0])
+        return int(self._connection.execute(statement).scalar_one())
 
     def text(self, document_id: int) -> str:
         """The whole text of a converted document."""

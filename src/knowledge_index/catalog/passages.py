@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, select
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
 from sqlalchemy.dialects.sqlite import insert as insert_or_ignore
 
 from knowledge_index.catalog import schema
@@ -17,6 +17,29 @@ _DOCUMENT = schema.converted_document.c
 _ROW = schema.index_row.c
 _CHUNK = schema.chunk.c
 _SQL_VARIABLES = 500
+_OCCURRENCE_COLUMNS = {
+    **{name: _CHUNK[name] for name in ("row_key", "object_id", "heading", "start_char", "end_char")},
+    **{name: _OBJECT[name] for name in ("object_key", "path", "document_key", "title", "version_status")},
+    **{name: _OBJECT[name] for name in ("version_order", "matter_ref", "matter_title")},
+    "source": schema.source.c.name,
+    "text_sha256": _DOCUMENT.text_sha256,
+    "converter": _DOCUMENT.converter_name + " " + _DOCUMENT.converter_version,
+}
+_STATUS_PLACE = list(Occurrence.__dataclass_fields__).index("version_status")
+_STATUS_OF = {str(status): status for status in VersionStatus}
+_OCCURRENCES = (
+    select(_OBJECT.acl_class_id, *(_OCCURRENCE_COLUMNS[name] for name in Occurrence.__dataclass_fields__))
+    .join(schema.chunk, _OBJECT.id == _CHUNK.object_id)
+    .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+    .join(schema.converted_document, _DOCUMENT.id == _OBJECT.converted_document_id)
+    .where(_OBJECT.state == ObjectState.CURRENT)
+    .order_by(_CHUNK.row_key, _CHUNK.object_id, _CHUNK.ordinal)
+)
+_TEXT_BETWEEN = (
+    select(func.substr(_DOCUMENT.text, bindparam("from_place"), bindparam("length")))
+    .join(schema.source_object, _OBJECT.converted_document_id == _DOCUMENT.id)
+    .where(_OBJECT.id == bindparam("object_id"))
+)
 
 
 class Passages:
@@ -107,57 +130,31 @@ class Passages:
             yield IndexRowRecord(row.row_key, row.acl_class_id, row.matter_ref, row.header, terms), row.passage
 
     def occurrences(self, row_keys: Collection[str], scope: Scope) -> list[Occurrence]:
-        """Where the rows stand now, in current objects whose ACL class of this moment lies in the scope."""
-        classes = sorted(scope.acl_class_ids)
+        """Where the rows stand now, in current objects whose ACL class of this moment lies in the scope; by row key."""
         return [
-            _occurrence(row)
+            occurrence
             for part in _parts(row_keys)
-            for row in self._connection.execute(_occurrences(classes).where(_CHUNK.row_key.in_(part)))
+            for occurrence in self._visible(_OCCURRENCES.where(_CHUNK.row_key.in_(part)), scope)
         ]
 
     def occurrence_of_span(self, object_key: str, start_char: int, end_char: int, scope: Scope) -> Occurrence | None:
         """The passage at a span of a current object, if the scope lets it be seen."""
-        statement = _occurrences(sorted(scope.acl_class_ids)).where(
+        statement = _OCCURRENCES.where(
             _OBJECT.object_key == object_key, _CHUNK.start_char == start_char, _CHUNK.end_char == end_char
         )
-        row = self._connection.execute(statement).first()
-        return _occurrence(row) if row else None
+        return next(self._visible(statement, scope), None)
 
-    def text_around(self, object_id: int, start_char: int, end_char: int) -> str:
-        """The characters of an object's text from ``start_char`` to ``end_char``."""
-        statement = (
-            select(func.substr(_DOCUMENT.text, start_char + 1, end_char - start_char))
-            .join(schema.source_object, _OBJECT.converted_document_id == _DOCUMENT.id)
-            .where(_OBJECT.id == object_id)
-        )
-        return str(self._connection.execute(statement).scalar_one())
+    def _visible(self, statement: Select[Any], scope: Scope) -> Iterator[Occurrence]:
+        # Checked here and not in SQL: a scope may hold more classes than a statement takes variables.
+        for acl_class_id, *values in self._connection.execute(statement):
+            if acl_class_id in scope.acl_class_ids:
+                values[_STATUS_PLACE] = _STATUS_OF[values[_STATUS_PLACE]]
+                yield Occurrence(*values)
 
-
-def _occurrences(acl_class_ids: Sequence[str]) -> Select[Any]:
-    return (
-        select(
-            _CHUNK.row_key,
-            _CHUNK.object_id,
-            _CHUNK.heading,
-            _CHUNK.start_char,
-            _CHUNK.end_char,
-            schema.source.c.name.label("source"),
-            *(_OBJECT[name] for name in ("object_key", "path", "document_key", "title", "version_status")),
-            *(_OBJECT[name] for name in ("version_order", "matter_ref", "matter_title")),
-            _DOCUMENT.text_sha256,
-            (_DOCUMENT.converter_name + " " + _DOCUMENT.converter_version).label("converter"),
-        )
-        .join(schema.source_object, _OBJECT.id == _CHUNK.object_id)
-        .join(schema.source, schema.source.c.id == _OBJECT.source_id)
-        .join(schema.converted_document, _DOCUMENT.id == _OBJECT.converted_document_id)
-        .where(_OBJECT.state == ObjectState.CURRENT, _OBJECT.acl_class_id.in_(acl_class_ids))
-    )
-
-
-def _occurrence(row: Row[Any]) -> Occurrence:
-    values = dict(row._mapping)
-    values["version_status"] = VersionStatus(values["version_status"])
-    return Occurrence(**values)
+    def text_between(self, object_id: int, start_char: int, end_char: int) -> str:
+        """The characters of an object's text from ``start_char`` to ``end_char``, as far as there are any."""
+        parameters = {"object_id": object_id, "from_place": start_char + 1, "length": end_char - start_char}
+        return str(self._connection.execute(_TEXT_BETWEEN, parameters).scalar_one())
 
 
 def _parts(keys: Iterable[str]) -> Iterator[list[str]]:

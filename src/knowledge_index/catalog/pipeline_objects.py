@@ -1,6 +1,7 @@
 """Source objects as the pipeline takes them through its stages."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
@@ -41,7 +42,7 @@ class PipelineObjects:
             .where(_OBJECT.state == ObjectState.CURRENT)
             .order_by(schema.source.c.name, _OBJECT.path)
         )
-        return [_pipeline_object(row) for row in self._connection.execute(statement).mappings()]
+        return [_pipeline_object(dict(row)) for row in self._connection.execute(statement).mappings()]
 
     def set_converted(self, object_id: int, document_id: int) -> None:
         """Link an object to its text and lift its quarantine."""
@@ -107,10 +108,9 @@ class PipelineObjects:
         self._connection.execute(update(schema.source_object).where(_OBJECT.id == object_id).values(**values))
 
 
-def _pipeline_object(row: Mapping[str, object]) -> PipelineObject:
-    values = dict(row)
+def _pipeline_object(values: dict[str, Any]) -> PipelineObject:
     relation = {name: values.pop(name) for name in Relation.__dataclass_fields__}
     if relation["document_key"] is None:
-        return PipelineObject(relation=None, **values)  # type: ignore[arg-type]
+        return PipelineObject(relation=None, **values)
     relation["version_status"] = VersionStatus(str(relation["version_status"]))
-    return PipelineObject(relation=Relation(**relation), **values)  # type: ignore[arg-type]
+    return PipelineObject(relation=Relation(**relation), **values)

@@ -111,10 +111,12 @@ def run_retrieval_eval(
     from knowledge_index.benchmark.report import write_report
     from knowledge_index.benchmark.run_files import write_run_files
     from knowledge_index.benchmark.tables import render_report
+    from knowledge_index.embed import build_embedder
     from knowledge_index.retrieval import open_retrieval
 
     with state.catalog() as catalog:
-        services = evaluation_services(open_retrieval(state.home(), catalog, config))
+        service = open_retrieval(state.home(), catalog, config, build_embedder(config.embedding))
+        services = evaluation_services(service)
         evaluation = evaluate(frozen, services, presets, config.retrieval, min_lift, console_progress())
     report = evaluation.report
     if report_file is not None:

@@ -76,21 +76,22 @@ def sync(
         if not records:
             what = f"there is no source named '{source}'" if source else "there is no source yet"
             raise UsageError(f"{what}; connect one with 'ki add-source DIR --name NAME'")
+        # All maps before the first sync: a malformed one stops the command before anything is recorded.
+        grants = {record.name: load_acl_map(Path(record.acl_map)) if record.acl_map else {} for record in records}
         for record in records:
-            grants = load_acl_map(Path(record.acl_map)) if record.acl_map else {}
             report = sync_source(
                 catalog,
                 record,
                 open_source(record),
-                grants,
+                grants[record.name],
                 installation_key=home.installation_key(),
                 rehash=rehash,
                 clock=lambda: datetime.now(UTC),
                 progress=console_progress(),
             )
             typer.echo(
-                f"{report.source}: {report.new} new, {report.changed} changed, {report.moved} moved, {report.gone} gone, "
-                f"{report.unchanged} unchanged; grants changed on {report.grants_changed}; {report.hashed} files read"
+                f"{report.source}: {report.new} new, {report.changed} changed, {report.moved} moved, "
+                f"{report.gone} gone, {report.unchanged} unchanged; grants changed on {report.grants_changed}; {report.hashed} files read"
             )
             _list(f"{len(report.skipped)} skipped", [f"{each.path}: {each.reason}" for each in report.skipped])
             _list(
@@ -110,11 +111,13 @@ def run(
     """Take pending objects through convert, relate, enrich and index; a killed run goes on where it stood."""
     state: State = context.obj
     config = state.load_config().config
+    from knowledge_index.embed import build_embedder
     from knowledge_index.pipeline import run_pipeline
 
     home = state.home()
+    embedder = build_embedder(config.embedding)
     with home.writing(), state.catalog() as catalog:
-        report = run_pipeline(home, catalog, config, limit=limit, progress=console_progress())
+        report = run_pipeline(home, catalog, config, embedder, limit=limit, progress=console_progress())
     typer.echo(
         f"{report.objects} objects: {report.conversions} conversions, {report.enriched} enriched, "
         f"{report.indexed} indexed ({report.passages} passages), {report.unindexed} taken out"

@@ -38,10 +38,11 @@ def search(
     filters = SearchFilters(frozenset(matter or ()))
 
     from knowledge_index.access import compile_scope
+    from knowledge_index.embed import build_embedder
     from knowledge_index.retrieval import open_retrieval
 
     with state.catalog() as catalog:
-        service = open_retrieval(state.home(), catalog, config)
+        service = open_retrieval(state.home(), catalog, config, build_embedder(config.embedding))
         with catalog.transaction() as session:
             scope = compile_scope(session, caller)
         result = service.search(query, scope, config.retrieval, filters, limit)

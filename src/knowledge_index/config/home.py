@@ -62,7 +62,8 @@ class Home:
                 self._write_key(secrets.token_bytes(_KEY_BYTES))
         except OSError as error:
             raise ConfigurationError(
-                f"{self.folder}: cannot be used as home: {error.strerror or error}; choose another with --home or KI_HOME"
+                f"{self.folder}: cannot be used as home: {error.strerror or error}; "
+                "choose another with --home or KI_HOME"
             ) from error
 
     def installation_key(self) -> bytes:

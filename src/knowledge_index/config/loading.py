@@ -96,6 +96,8 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
             # A contradiction within a section: every layer that took part in it may hold the fault.
             parts = sorted({each for key, each in origins.items() if key.split(".")[0] == where})
             origin = ", ".join(parts) or "settings"
-        message = "unknown setting" if detail["type"] == "extra_forbidden" else detail["msg"]
+        message = (
+            "unknown setting" if detail["type"] == "extra_forbidden" else detail["msg"].removeprefix("Value error, ")
+        )
         lines.append(f"{origin}: {where}: {message}")
     return "\n".join([*lines, "See 'ki config show' for every setting and its value."])

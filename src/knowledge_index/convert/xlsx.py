@@ -5,7 +5,7 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +18,10 @@ _CELL_SEPARATOR = " | "
 _PERCENT_FORMAT = re.compile(r"0(?:\.(0+))?\s?%")
 # Excel itself keeps 15 significant digits; the rest is noise of binary fractions.
 _SIGNIFICANT_DIGITS = 15
+_XML_SUFFIXES = (".xml", ".rels")
+# Sheets formatted down to the last row have millions of cells without a value; openpyxl takes minutes to skip them.
+_EMPTY_CELL = re.compile(rb"<c(?:\s[^<>]*)?/>")
+_LARGE_PART_BYTES = 8 * 1024 * 1024
 _SHEET_SEPARATOR = "\n\n"
 
 
@@ -35,11 +39,12 @@ class XlsxConverter:
             ConversionError: ``encrypted``, ``damaged``, ``too_large`` or ``empty``.
         """
         package = OoxmlPackage(data)
-        _check_parts(package)
+        if _largest_part_bytes(package) > _LARGE_PART_BYTES:
+            data = _rewritten(package, _without_empty_cells) or data
         try:
             text = _workbook_text(data)
         except ConversionError:
-            repaired = _repaired(package)
+            repaired = _rewritten(package, escape_bare_ampersands)
             if repaired is None:
                 raise
             text = _workbook_text(repaired)
@@ -49,28 +54,35 @@ class XlsxConverter:
 CONVERTER = XlsxConverter()
 
 
-def _check_parts(package: OoxmlPackage) -> None:
+def _largest_part_bytes(package: OoxmlPackage) -> int:
+    """The size of the largest XML part; refuses a package that brings a document type."""
+    largest = 0
     for name in package.part_names():
-        if name.endswith((".xml", ".rels")):
+        if name.endswith(_XML_SUFFIXES):
             content = package.read(name)
+            largest = max(largest, len(content))
             # The parsers underneath expand entities, and OOXML has no use for a document type.
             if b"<!DOCTYPE" in content or "<!DOCTYPE".encode("utf-16-le") in content:
                 raise ConversionError("damaged", f"part {name} brings a document type, which OOXML forbids")
+    return largest
 
 
-def _repaired(package: OoxmlPackage) -> bytes | None:
-    """The file with bare ampersands escaped, or None where there are none."""
+def _rewritten(package: OoxmlPackage, change: Callable[[bytes], bytes]) -> bytes | None:
+    """The file with every XML part changed, or None where that changes nothing."""
     buffer = io.BytesIO()
     changed = False
     with zipfile.ZipFile(buffer, "w") as archive:
         for name in package.part_names():
             content = package.read(name)
-            if name.endswith((".xml", ".rels")):
-                escaped = escape_bare_ampersands(content)
-                changed = changed or escaped != content
-                content = escaped
+            if name.endswith(_XML_SUFFIXES):
+                before, content = content, change(content)
+                changed = changed or content != before
             archive.writestr(name, content)
     return buffer.getvalue() if changed else None
+
+
+def _without_empty_cells(content: bytes) -> bytes:
+    return _EMPTY_CELL.sub(b"", content) if len(content) > _LARGE_PART_BYTES else content
 
 
 def _workbook_text(data: bytes) -> str:

@@ -17,6 +17,9 @@ class PrincipalKind(StrEnum):
     ROLE = "role"
 
 
+_KINDS = {kind.value: kind for kind in PrincipalKind}
+
+
 @dataclass(frozen=True, order=True)
 class Principal:
     """A canonical principal: compared after NFC, casefold and trimming, so two spellings of one are equal.
@@ -37,15 +40,14 @@ class Principal:
         """
         kind_text, separator, name_text = text.partition(":")
         name = canonical_name(name_text)
-        try:
-            kind = PrincipalKind(canonical_name(kind_text))
-        except ValueError:
-            kind = None  # type: ignore[assignment]
+        kind = _KINDS.get(canonical_name(kind_text))
         if kind is None or not separator or not name:
             raise PermissionMapError(f"'{text}' is not a principal: write user:NAME, group:NAME or role:NAME")
         if "," in name or not name.isprintable():
             # Such a denial would read as meant and match nobody.
-            raise PermissionMapError(f"{text!r} holds a comma or an invisible character, which no name may; write it anew")
+            raise PermissionMapError(
+                f"{text!r} holds a comma or an invisible character, which no name may; write it anew"
+            )
         return cls(kind, name)
 
     def __str__(self) -> str:

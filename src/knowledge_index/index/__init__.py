@@ -14,11 +14,20 @@ __all__ = [
     "ScoredRow",
     "VectorIndex",
     "VectorRow",
+    "holds_indexes",
     "open_lexical_index",
     "open_vector_index",
 ]
 
 _SIGNATURE_NAME = "signature.json"
+
+
+def holds_indexes(lexical_folder: Path, vector_folder: Path) -> bool:
+    """Whether both folders hold an index; one that was made and never written to does not count."""
+    from knowledge_index.index.lance_vector import holds_table
+    from knowledge_index.index.tantivy_lexical import holds_generation
+
+    return holds_generation(lexical_folder) and holds_table(vector_folder)
 
 
 def open_lexical_index(folder: Path) -> LexicalIndex:

@@ -34,6 +34,11 @@ _SIGNIFICANT_DIGITS = 6
 _OPEN_ATTEMPTS = 5
 
 
+def holds_generation(folder: Path) -> bool:
+    """Whether ``folder`` holds an index that is in force."""
+    return (folder / _POINTER_NAME).exists()
+
+
 class _Pointer(NamedTuple):
     format: int
     generation: int

@@ -6,8 +6,8 @@ from knowledge_index.chunking import build_chunker
 from knowledge_index.config import AppConfig
 from knowledge_index.config.home import Home
 from knowledge_index.domain.progress import Progress
-from knowledge_index.embed import CachedEmbedder, VectorCache, build_embedder
-from knowledge_index.index import open_lexical_index, open_vector_index
+from knowledge_index.embed import CachedEmbedder, Embedder, VectorCache
+from knowledge_index.index import holds_indexes, open_lexical_index, open_vector_index
 from knowledge_index.pipeline.converting import convert_object, needs_conversion
 from knowledge_index.pipeline.enriching import ENRICHER_VERSION, enrich_document
 from knowledge_index.pipeline.indexing import Indexer
@@ -18,7 +18,7 @@ from knowledge_index.sources import open_source
 
 
 def run_pipeline(
-    home: Home, catalog: Catalog, config: AppConfig, *, limit: int | None, progress: Progress
+    home: Home, catalog: Catalog, config: AppConfig, embedder: Embedder, *, limit: int | None, progress: Progress
 ) -> RunReport:
     """Bring the indexes to what the last sync saw.
 
@@ -34,7 +34,7 @@ def run_pipeline(
         sources = {record.name: open_source(record) for record in session.sources.all()}
         objects = session.pipeline_objects.current()
     chunker = build_chunker(config.chunking)
-    embedder = CachedEmbedder(build_embedder(config.embedding), VectorCache(home.vector_cache_file))
+    cached = CachedEmbedder(embedder, VectorCache(home.vector_cache_file))
     signature = embedder.signature.id
 
     def needs_index(each: PipelineObject) -> bool:
@@ -43,13 +43,16 @@ def run_pipeline(
         return each.index_fingerprint != fingerprint_of(each, chunker.signature, signature)
 
     to_convert = [each for each in objects if needs_conversion(each)]
-    if limit is not None:
-        report.left_for_later += max(0, len(to_convert) - limit)
-        to_convert = to_convert[:limit]
-    with progress.task("convert", len(to_convert)) as task:
+    tried = 0
+    with progress.task("convert", len(to_convert) if limit is None else min(limit, len(to_convert))) as task:
         for each in to_convert:
+            # One that cannot be read stays pending and comes first again, so it must not use up the limit.
+            if limit is not None and tried - len(report.unread) == limit:
+                break
             convert_object(catalog, sources, each, report)
+            tried += 1
             task.advance()
+    report.left_for_later += len(to_convert) - tried
 
     _relate(catalog)
     with catalog.transaction() as session:
@@ -57,7 +60,7 @@ def run_pipeline(
         to_unindex = session.pipeline_objects.to_unindex()
         unfinished = session.meta.index_write_open()
         _, row_count = session.status.index_counts()
-    index_is_gone = row_count > 0 and not (home.lexical_folder.exists() and home.vector_folder.exists())
+    index_is_gone = row_count > 0 and not holds_indexes(home.lexical_folder, home.vector_folder)
 
     to_enrich = sorted(
         {
@@ -76,11 +79,11 @@ def run_pipeline(
     if limit is not None:
         report.left_for_later += max(0, len(to_index) - limit)
         to_index = to_index[:limit]
-    report.objects = len({each.id for each in to_convert} | {each.id for each in to_index})
+    report.objects = len({each.id for each in to_convert[:tried]} | {each.id for each in to_index})
     if to_index or to_unindex or unfinished or index_is_gone:
         lexical = open_lexical_index(home.lexical_folder)
         vectors = open_vector_index(home.vector_folder, embedder.signature)
-        indexer = Indexer(catalog, lexical, vectors, embedder, chunker, report, compare_rows=index_is_gone)
+        indexer = Indexer(catalog, lexical, vectors, cached, chunker, report, compare_rows=index_is_gone)
         indexer.unindex(to_unindex)
         with progress.task("index", len(to_index)) as task:
             for each in to_index:

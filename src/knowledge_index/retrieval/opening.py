@@ -4,24 +4,23 @@ from knowledge_index.catalog import Catalog
 from knowledge_index.config import AppConfig
 from knowledge_index.config.home import Home
 from knowledge_index.domain.errors import PreconditionError
-from knowledge_index.embed import build_embedder, build_reranker
+from knowledge_index.embed import Embedder, build_reranker
 from knowledge_index.index import open_lexical_index, open_vector_index
 from knowledge_index.retrieval.service import RetrievalService
 
 
-def open_retrieval(home: Home, catalog: Catalog, config: AppConfig) -> RetrievalService:
-    """Open the indexes for reading.
+def open_retrieval(home: Home, catalog: Catalog, config: AppConfig, embedder: Embedder) -> RetrievalService:
+    """Open the indexes for reading; ``embedder`` makes the queries' vectors.
 
     Raises:
         PreconditionError: nothing was indexed yet.
-        IndexStateError: the index was made with another embedding model than the configured one.
+        IndexStateError: the index was made with another embedding model than ``embedder``.
     """
     with catalog.transaction() as session:
         if session.meta.embedding_signature() is None:
             raise PreconditionError(
                 f"{home.folder}: nothing is indexed yet; run 'ki add-source', 'ki sync' and 'ki run'"
             )
-    embedder = build_embedder(config.embedding)
     return RetrievalService(
         catalog=catalog,
         lexical=open_lexical_index(home.lexical_folder),

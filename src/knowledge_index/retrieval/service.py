@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog
@@ -81,7 +82,7 @@ class RetrievalService:
             passages = [
                 (
                     each,
-                    session.passages.text_around(
+                    session.passages.text_between(
                         each.occurrence.object_id, each.occurrence.start_char, each.occurrence.end_char
                     ),
                 )
@@ -225,10 +226,14 @@ def _tie_key(each: Occurrence) -> str:
     return f"{each.object_key}.{each.start_char:012d}"
 
 
-def _binding_first(each: Occurrence) -> tuple[int, str, str]:
+def _binding_first(each: Occurrence) -> tuple[int, tuple[int, ...], str]:
     """Executed, final, draft, unknown; the latest version first within one status."""
-    latest_first = "".join(chr(ord("9") - int(digit)) if digit.isdigit() else digit for digit in each.version_order)
-    return _BINDING_FIRST[each.version_status], latest_first, _tie_key(each)
+    return _BINDING_FIRST[each.version_status], _latest_first(each.version_order), _tie_key(each)
+
+
+@lru_cache(maxsize=4096)
+def _latest_first(version_order: str) -> tuple[int, ...]:
+    return tuple(-int(number) for number in version_order.split("."))
 
 
 def _hit(candidate: _Candidate, passage: str) -> SearchHit:

@@ -43,7 +43,7 @@ def show_hit(catalog: Catalog, hit_id: str, principals: frozenset[Principal]) ->
         before_start = max(0, found.start_char - _CONTEXT_CHARS)
         return ShownPassage(
             found,
-            session.passages.text_around(found.object_id, before_start, found.start_char),
-            session.passages.text_around(found.object_id, found.start_char, found.end_char),
-            session.passages.text_around(found.object_id, found.end_char, found.end_char + _CONTEXT_CHARS),
+            session.passages.text_between(found.object_id, before_start, found.start_char),
+            session.passages.text_between(found.object_id, found.start_char, found.end_char),
+            session.passages.text_between(found.object_id, found.end_char, found.end_char + _CONTEXT_CHARS),
         )

@@ -57,8 +57,10 @@ def load_acl_map(file: Path) -> Mapping[str, tuple[Grant, ...]]:
         detail = error.errors()[0]
         where = " > ".join(str(part) for part in detail["loc"]) or "the file"
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-        raise PermissionMapError(f"{file}: {where}: {detail['msg']}{more}; nothing of the map was applied") from error
-    except ValueError as error:
+        raise PermissionMapError(
+            f"{file}: {where}: {detail['msg'].removeprefix('Value error, ')}{more}; nothing of the map was applied"
+        ) from error
+    except (ValueError, RecursionError) as error:
         raise PermissionMapError(f"{file}: is no valid ACL map: {error}; nothing of the map was applied") from error
     grants: dict[str, tuple[Grant, ...]] = {}
     for path, listed in entries.items():

@@ -27,25 +27,21 @@ class LocalFolderSource:
         """Every regular file, sorted by NFC path; what is no regular file is skipped with its reason."""
         if not self._root.is_dir():
             raise SourceError(f"{self._root}: is no folder that can be read; is the share mounted?")
-        found = sorted(self._walk(self._root, ""), key=lambda each: (each.path, getattr(each, "disk_path", "")))
-        previous = None
+        found = sorted(self._walk(), key=lambda each: (each.path, getattr(each, "disk_path", "")))
+        taken = None
         for each in found:
-            if isinstance(each, ListedFile) and each.path == previous:
-                yield SkippedFile(each.path, "another file here has the same name in another Unicode form")
-                continue
-            previous = each.path
+            if isinstance(each, ListedFile):
+                if each.path == taken:
+                    yield SkippedFile(each.path, "another file here has the same name in another Unicode form")
+                    continue
+                taken = each.path
             yield each
 
     def read(self, disk_path: str) -> bytes:
-        """The bytes of a regular file below the root."""
-        file = self._root / disk_path
+        """The bytes of a regular file below the root; no part of its path may be a link or lead upwards."""
+        file = f"{self._root}/{disk_path}"
         try:
-            resolved = file.parent.resolve(strict=True)
-            if not resolved.is_relative_to(self._root.resolve(strict=True)):
-                raise SourceError(f"{file}: lies outside the source's root; it is not read")
-            # O_NOFOLLOW and O_NONBLOCK: the name may have become a link or a pipe since it was listed.
-            descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            with os.fdopen(descriptor, "rb") as stream:
+            with os.fdopen(self._open(disk_path), "rb") as stream:
                 status = os.fstat(stream.fileno())
                 if not stat.S_ISREG(status.st_mode):
                     raise SourceError(f"{file}: is no regular file; it is not read")
@@ -56,30 +52,56 @@ class LocalFolderSource:
             reason = "is a symbolic link" if error.errno == errno.ELOOP else error.strerror or str(error)
             raise SourceError(f"{file}: cannot be read: {reason}") from error
 
-    def _walk(self, folder: Path, prefix: str) -> Iterator[ListedFile | SkippedFile]:
+    def _open(self, disk_path: str) -> int:
+        """A descriptor, opened folder by folder: any of them may have become a link since the file was listed."""
+        parts = disk_path.split("/")
+        if not all(parts) or {".", ".."} & set(parts):
+            raise SourceError(f"{self._root}/{disk_path}: is no path below the source's root, or leads outside of it")
+        folder = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            with os.scandir(folder) as scan:
-                entries = sorted(scan, key=lambda entry: entry.name)
-        except OSError as error:
-            # A folder that cannot be listed would look like one whose files are all gone.
-            raise SourceError(f"{folder}: cannot be listed: {error.strerror or error}; nothing was changed") from error
-        for entry in entries:
-            disk_path = prefix + entry.name
-            path = unicodedata.normalize("NFC", disk_path)
+            for part in parts[:-1]:
+                below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+                os.close(folder)
+                folder = below
+            # O_NONBLOCK: the name may have become a pipe, which would be waited for.
+            return os.open(parts[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+    def _walk(self) -> Iterator[ListedFile | SkippedFile]:
+        waiting = [""]
+        while waiting:
+            prefix = waiting.pop()
+            folder = f"{self._root}/{prefix}"
             try:
-                path.encode("utf-8")
-            except UnicodeEncodeError:
-                yield SkippedFile(path.encode("utf-8", "backslashreplace").decode("utf-8"), "its name is not UTF-8")
-                continue
-            if entry.is_symlink():
-                yield SkippedFile(path, "symbolic links are not followed")
-            elif entry.is_dir(follow_symlinks=False):
-                yield from self._walk(Path(entry.path), disk_path + "/")
-            elif entry.is_file(follow_symlinks=False):
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue
-                yield ListedFile(path, disk_path, status.st_size, status.st_mtime_ns, status.st_ino)
-            else:
-                yield SkippedFile(path, "is no regular file")
+                with os.scandir(folder) as scan:
+                    for entry in scan:
+                        if entry.is_dir(follow_symlinks=False) and _is_utf8(entry.name):
+                            waiting.append(f"{prefix}{entry.name}/")
+                        else:
+                            yield _seen(prefix + entry.name, entry)
+            except OSError as error:
+                # A folder that cannot be listed would look like one whose files are all gone.
+                raise SourceError(
+                    f"{folder}: cannot be listed: {error.strerror or error}; nothing was changed"
+                ) from error
+
+
+def _seen(disk_path: str, entry: os.DirEntry[str]) -> ListedFile | SkippedFile:
+    path = unicodedata.normalize("NFC", disk_path)
+    if not _is_utf8(path):
+        return SkippedFile(path.encode("utf-8", "backslashreplace").decode("utf-8"), "its name is not UTF-8")
+    if entry.is_symlink():
+        return SkippedFile(path, "symbolic links are not followed")
+    if not entry.is_file(follow_symlinks=False):
+        return SkippedFile(path, "is no regular file")
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return SkippedFile(path, "was gone before it could be looked at")
+    return ListedFile(path, disk_path, status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def _is_utf8(name: str) -> bool:
+    """Whether a name holds none of the surrogates that stand for bytes that are no UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)

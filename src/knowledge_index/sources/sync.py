@@ -76,6 +76,8 @@ def sync_source(
     with progress.task(f"sync {record.name}", len(listed)) as task:
         for file in listed:
             before = known.get(file.path)
+            # Also for a file that turns out to be unreadable: a new wall's class has to be stored before it is given.
+            acl_class = classes.of(file.path)
             try:
                 if before is not None and not rehash and _hints(before) == _hints(file):
                     sha256 = before.blob_sha256
@@ -94,7 +96,7 @@ def sync_source(
                         size_bytes=file.size_bytes,
                         mtime_ns=file.mtime_ns,
                         inode=file.inode,
-                        acl_class_id=classes.of(file.path).id,
+                        acl_class_id=acl_class.id,
                     )
                 )
             task.advance()
