@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -155,7 +155,7 @@ class SmallFirm:
     def with_home_copy(self, folder: Path) -> "SmallFirm":
         """The same estate under a copy of the home, its key included."""
         shutil.copytree(self.home.folder, folder)
-        return SmallFirm(self.folder, Home(folder), WordEmbedder(self.embedder.model), self.acl)
+        return replace(self, home=Home(folder))
 
     def write(self, path: str, content: str | bytes, *grants: str) -> None:
         """Write a file by its suffix; ``grants`` are principals, a denied one led by ``!``; none keeps those it has."""

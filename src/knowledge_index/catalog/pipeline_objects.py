@@ -45,7 +45,14 @@ class PipelineObjects:
         return [_pipeline_object(dict(row)) for row in self._connection.execute(statement).mappings()]
 
     def set_converted(self, object_id: int, document_id: int) -> None:
-        """Link an object to its text and lift its quarantine."""
+        """Link an object to its text and lift its quarantine.
+
+        Its passages are forgotten where they are spans of another text, which they would misquote until it is indexed.
+        """
+        held = select(_OBJECT.converted_document_id).where(_OBJECT.id == object_id).scalar_subquery()
+        texts = select(_DOCUMENT.text_sha256).where((_DOCUMENT.id == held) | (_DOCUMENT.id == document_id))
+        if len(set(self._connection.execute(texts).scalars())) > 1:
+            self.unindex([object_id])
         self._update(
             object_id,
             converted_document_id=document_id,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from knowledge_index.catalog import Catalog
-from knowledge_index.catalog.records import PipelineObject
+from knowledge_index.catalog.records import IndexRowRecord, PipelineObject
 from knowledge_index.chunking.base import Chunker
 from knowledge_index.embed import CachedEmbedder
 from knowledge_index.index.base import LexicalIndex, VectorIndex, VectorRow
@@ -100,17 +100,19 @@ class Indexer:
             session.meta.set_index_write_open(False)
 
     def _write(self, new: Sequence[Passage]) -> None:
+        vector_rows = self._embedded([(passage.row, passage.indexed_text) for passage in new])
+        self._report.rows_written += self._lexical.add([passage.lexical_row() for passage in new])
+        self._vectors.add(vector_rows)
+
+    def _embedded(self, rows: Sequence[tuple[IndexRowRecord, str]]) -> list[VectorRow]:
         computed, reused = self._embedder.computed, self._embedder.reused
-        matrix = self._embedder.embed([passage.indexed_text for passage in new])
+        matrix = self._embedder.embed([text for _, text in rows])
         self._report.embeddings += self._embedder.computed - computed
         self._report.vectors_reused += self._embedder.reused - reused
-        self._report.rows_written += self._lexical.add([passage.lexical_row() for passage in new])
-        self._vectors.add(
-            [
-                VectorRow(passage.row.row_key, passage.row.acl_class_id, passage.row.matter_ref, vector)
-                for passage, vector in zip(new, matrix, strict=True)
-            ]
-        )
+        return [
+            VectorRow(row.row_key, row.acl_class_id, row.matter_ref, vector)
+            for (row, _), vector in zip(rows, matrix, strict=True)
+        ]
 
     def _reconcile(self) -> None:
         """Bring both indexes to the catalog's rows, after a run that did not end or the loss of an index."""
@@ -129,13 +131,7 @@ class Indexer:
                     for row, passage in session.passages.rows_with_text()
                     if row.row_key in missing
                 ]
-            matrix = self._embedder.embed([text for _, text in rows])
-            self._vectors.add(
-                [
-                    VectorRow(row.row_key, row.acl_class_id, row.matter_ref, vector)
-                    for (row, _), vector in zip(rows, matrix, strict=True)
-                ]
-            )
+            self._vectors.add(self._embedded(rows))
 
     def _rebuild_lexical(self) -> None:
         with self._catalog.transaction() as session:

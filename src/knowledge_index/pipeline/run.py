@@ -1,5 +1,7 @@
 """One run: every pending object through every stage, resumable at any point."""
 
+from contextlib import closing
+
 from knowledge_index.catalog import Catalog
 from knowledge_index.catalog.records import PipelineObject
 from knowledge_index.chunking import build_chunker
@@ -34,7 +36,6 @@ def run_pipeline(
         sources = {record.name: open_source(record) for record in session.sources.all()}
         objects = session.pipeline_objects.current()
     chunker = build_chunker(config.chunking)
-    cached = CachedEmbedder(embedder, VectorCache(home.vector_cache_file))
     signature = embedder.signature.id
 
     def needs_index(each: PipelineObject) -> bool:
@@ -83,13 +84,15 @@ def run_pipeline(
     if to_index or to_unindex or unfinished or index_is_gone:
         lexical = open_lexical_index(home.lexical_folder)
         vectors = open_vector_index(home.vector_folder, embedder.signature)
-        indexer = Indexer(catalog, lexical, vectors, cached, chunker, report, compare_rows=index_is_gone)
-        indexer.unindex(to_unindex)
-        with progress.task("index", len(to_index)) as task:
-            for each in to_index:
-                task.advance(indexer.index(each))
-            task.advance(indexer.flush())
-        indexer.finish()
+        with closing(VectorCache(home.vector_cache_file)) as cache:
+            cached = CachedEmbedder(embedder, cache)
+            indexer = Indexer(catalog, lexical, vectors, cached, chunker, report, compare_rows=index_is_gone)
+            indexer.unindex(to_unindex)
+            with progress.task("index", len(to_index)) as task:
+                for each in to_index:
+                    task.advance(indexer.index(each))
+                task.advance(indexer.flush())
+            indexer.finish()
         with catalog.transaction() as session:
             session.meta.set_embedding_signature(signature)
     return report

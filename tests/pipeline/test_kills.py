@@ -1,0 +1,108 @@
+"""A process that runs the pipeline is killed at random moments; the run after it mends what is left."""
+
+import multiprocessing
+import random
+import subprocess
+import sys
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+
+from knowledge_index.benchmark.presets import PresetName, preset
+from knowledge_index.config import EmbeddingSettings, RetrievalSettings
+from knowledge_index.embed import build_embedder
+from small_firm import BARRED, CORPORATE, OUTSIDER, PARTNER, REAL_ESTATE, SmallFirm, search, write_estate
+
+KILLS = 20
+QUERIES = (
+    *("price of a gearbox", "12 O 345/25", "Betriebskosten der Halle nach Flächen", "HRB 40711"),
+    *("twice the price of the lot", "who keeps this paper secret", "EUR 48,250.00"),
+)
+CALLERS = (CORPORATE, REAL_ESTATE, PARTNER, f"{PARTNER},{BARRED}", OUTSIDER)
+# Started once with everything imported: each run is then a process of its own that costs no import.
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["lancedb", "tantivy", "pyarrow", "docx", "openpyxl", "small_firm"])
+
+
+def run_in_a_process(firm: SmallFirm, started: Connection) -> None:
+    started.send(True)
+    firm.run()
+
+
+def answers(firm: SmallFirm) -> dict[tuple[str, str, str], object]:
+    with firm.retrieval() as service:
+        return {
+            (query, caller, name): search(service, query, caller, settings=preset(name, RetrievalSettings()))
+            for query in QUERIES
+            for caller in CALLERS
+            for name in PresetName
+        }
+
+
+def start(firm: SmallFirm) -> multiprocessing.process.BaseProcess:
+    """A process that has begun to run."""
+    receiving, sending = PROCESSES.Pipe(duplex=False)
+    process = PROCESSES.Process(target=run_in_a_process, args=(firm, sending))
+    process.start()
+    receiving.recv()
+    return process
+
+
+def test_a_run_killed_at_any_moment_and_run_again_gives_the_results_of_an_undisturbed_one(
+    firm: SmallFirm, tmp_path: Path
+) -> None:
+    firm.sync()
+    undisturbed = firm.with_home_copy(tmp_path / "undisturbed")
+    process = start(undisturbed)
+    started = time.monotonic()
+    process.join()
+    seconds = time.monotonic() - started
+    assert process.exitcode == 0
+    expected, expected_answers = undisturbed.stores(), answers(undisturbed)
+    assert sum(map(len, expected_answers.values())) > len(QUERIES) * len(PresetName)
+
+    moments = random.Random(20260301)
+    for number in range(KILLS):
+        killed = firm.with_home_copy(tmp_path / f"killed-{number}")
+        process = start(killed)
+        time.sleep(moments.uniform(0, seconds))
+        process.kill()
+        process.join()
+        killed.run()
+        assert killed.stores() == expected
+        assert answers(killed) == expected_answers
+
+
+@pytest.mark.slow
+def test_the_command_killed_at_any_moment_and_run_again_gives_the_results_of_an_undisturbed_one(tmp_path: Path) -> None:
+    firm = SmallFirm.in_folder(tmp_path / "firm")
+    firm.embedder = build_embedder(EmbeddingSettings())
+    write_estate(firm)
+    firm.sync()
+    undisturbed = firm.with_home_copy(tmp_path / "undisturbed")
+    started = time.monotonic()
+    assert start_command(undisturbed).wait() == 0
+    seconds = time.monotonic() - started
+    expected, expected_answers = undisturbed.stores(), answers(undisturbed)
+
+    moments = random.Random(20260302)
+    for number in range(KILLS):
+        killed = firm.with_home_copy(tmp_path / f"killed-{number}")
+        command = start_command(killed)
+        time.sleep(moments.uniform(0, seconds))
+        command.kill()
+        command.wait()
+        assert start_command(killed).wait() == 0
+        assert killed.stores() == expected
+        assert answers(killed) == expected_answers
+
+
+def start_command(firm: SmallFirm) -> "subprocess.Popen[bytes]":
+    program = "from knowledge_index.cli import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", program, "--home", str(firm.home.folder), "run"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
