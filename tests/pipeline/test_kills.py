@@ -13,17 +13,23 @@ import pytest
 from knowledge_index.benchmark.presets import PresetName, preset
 from knowledge_index.config import EmbeddingSettings, RetrievalSettings
 from knowledge_index.embed import build_embedder
-from small_firm import BARRED, CORPORATE, OUTSIDER, PARTNER, REAL_ESTATE, SmallFirm, search, write_estate
+from small_firm import BARRED, CORPORATE, OUTSIDER, PARTNER, SmallFirm, search, write_estate
 
 KILLS = 20
-QUERIES = (
-    *("price of a gearbox", "12 O 345/25", "Betriebskosten der Halle nach Flächen", "HRB 40711"),
-    *("twice the price of the lot", "who keeps this paper secret", "EUR 48,250.00"),
-)
-CALLERS = (CORPORATE, REAL_ESTATE, PARTNER, f"{PARTNER},{BARRED}", OUTSIDER)
+QUERIES = ("price of a gearbox", "12 O 345/25", "Betriebskosten der Halle nach Flächen", "who keeps this paper secret")
+CALLERS = (CORPORATE, PARTNER, f"{PARTNER},{BARRED}", OUTSIDER)
+# Far longer than a run takes; a test that fails is better than one that waits.
+PATIENCE_S = 60
 # Started once with everything imported: each run is then a process of its own that costs no import.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["lancedb", "tantivy", "pyarrow", "docx", "openpyxl", "small_firm"])
+PROCESSES.set_forkserver_preload(
+    [
+        *("lancedb", "tantivy", "pyarrow", "docx", "openpyxl", "inscriptis", "pytest"),
+        *("knowledge_index.pipeline", "knowledge_index.retrieval", "knowledge_index.benchmark.presets"),
+        *("knowledge_index.convert.docx", "knowledge_index.convert.xlsx", "knowledge_index.convert.eml"),
+        *("knowledge_index.index.lance_vector", "knowledge_index.sources.local_fs", "knowledge_index.sources.sync"),
+    ]
+)
 
 
 def run_in_a_process(firm: SmallFirm, started: Connection) -> None:
@@ -46,7 +52,8 @@ def start(firm: SmallFirm) -> multiprocessing.process.BaseProcess:
     receiving, sending = PROCESSES.Pipe(duplex=False)
     process = PROCESSES.Process(target=run_in_a_process, args=(firm, sending))
     process.start()
-    receiving.recv()
+    sending.close()
+    assert receiving.poll(PATIENCE_S)
     return process
 
 
@@ -57,7 +64,7 @@ def test_a_run_killed_at_any_moment_and_run_again_gives_the_results_of_an_undist
     undisturbed = firm.with_home_copy(tmp_path / "undisturbed")
     process = start(undisturbed)
     started = time.monotonic()
-    process.join()
+    process.join(PATIENCE_S)
     seconds = time.monotonic() - started
     assert process.exitcode == 0
     expected, expected_answers = undisturbed.stores(), answers(undisturbed)
