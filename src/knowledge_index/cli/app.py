@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from knowledge_index.cli import benchmark_commands, config_commands, pipeline_commands, search_commands
+from knowledge_index.cli import benchmark_commands, config_commands, pipeline_commands, search_commands, spans_commands
 from knowledge_index.cli.state import State, resolve_home
 
 app = typer.Typer(
@@ -49,4 +49,5 @@ def _global_options(
 benchmark_commands.register(app)
 pipeline_commands.register(app)
 search_commands.register(app)
+spans_commands.register(app)
 config_commands.register(app)

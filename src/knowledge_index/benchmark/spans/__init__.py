@@ -1,0 +1,1 @@
+"""Is the passage that answers a question really retrieved, character by character, and if not, why?"""
