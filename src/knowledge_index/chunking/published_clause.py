@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import pairwise
 
 from knowledge_index.chunking.headings import PUBLISHED_HEADER, find_headings
 from knowledge_index.domain.documents import Chunk
@@ -38,7 +39,7 @@ class PublishedClauseChunker:
 def _sections(text: str) -> list[tuple[int, int]]:
     boundaries = sorted({0, len(text), *(match.start() for match in _BOUNDARY.finditer(text))})
     sections: list[tuple[int, int]] = []
-    for start, end in zip(boundaries, boundaries[1:], strict=False):
+    for start, end in pairwise(boundaries):
         if sections and end - start < _MIN_CHARS:
             sections[-1] = (sections[-1][0], end)
         else:
