@@ -26,9 +26,67 @@ def register(app: typer.Typer) -> None:
         no_args_is_help=True,
         rich_markup_mode=None,
     )
+    spans_app.command("prepare-cuad")(prepare_cuad)
+    spans_app.command("adapt")(adapt)
     spans_app.command("run")(run)
     spans_app.command("run-corpus")(run_corpus)
     app.add_typer(spans_app, name="spans")
+
+
+def prepare_cuad(
+    file: Annotated[Path, typer.Argument(metavar="CUADv1.json", help="CUAD's own file.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT.json", help="Where the eval set goes.")],
+    seed: Annotated[int, typer.Option("--seed", help="Decides which contracts and questions are taken.")] = 42,
+    documents: Annotated[int, typer.Option("--documents", min=1, help="At most so many contracts.")] = 20,
+    questions: Annotated[
+        int, typer.Option("--questions", min=1, help="At most so many questions, spread over the contracts.")
+    ] = 50,
+    include_metadata_clauses: Annotated[
+        bool, typer.Option("--include-metadata-clauses", help="Also ask for name, parties and dates.")
+    ] = False,
+    allow_other_file: Annotated[
+        bool, typer.Option("--allow-other-file", help="Take a file with another SHA-256 than CUADv1.json's.")
+    ] = False,
+) -> None:
+    """Make an eval set from CUAD: a sample of its contracts, its clause types as questions."""
+    from knowledge_index.benchmark.spans.prepare_cuad import prepare_cuad as prepare
+
+    made = prepare(
+        file,
+        out,
+        seed=seed,
+        documents=documents,
+        questions=questions,
+        include_metadata_clauses=include_metadata_clauses,
+        allow_other_file=allow_other_file,
+    )
+    typer.echo(
+        f"{out}: {made.queries} questions on {made.documents} of {made.documents_in_file} contracts, "
+        f"{made.gold_spans} gold spans"
+    )
+
+
+def adapt(
+    docs: Annotated[Path, typer.Option("--docs", metavar="DIR", help="A folder of .txt, .md, .pdf and .docx.")],
+    queries: Annotated[
+        Path,
+        typer.Option(
+            "--queries",
+            metavar="FILE.jsonl",
+            help="A question a line: query, doc_id, clause_type, gold_texts|gold_spans.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="OUT.json", help="Where the eval set goes.")],
+    metadata: Annotated[
+        Path | None,
+        typer.Option("--metadata", metavar="FILE.jsonl", help="A document a line: doc_id and fields to filter by."),
+    ] = None,
+) -> None:
+    """Make an eval set from documents and questions of one's own."""
+    from knowledge_index.benchmark.spans.adapting import adapt as make
+
+    made = make(docs, queries, out, metadata, console_progress())
+    typer.echo(f"{out}: {made.queries} questions on {made.documents} documents, {made.gold_spans} gold spans")
 
 
 def run(
@@ -50,13 +108,24 @@ def run(
     configurations = select_configurations(SCOPED_CONFIGURATIONS, config_names or ())
     loaded = load_eval_set(eval_set)
     prepare_folder(out)
-    from knowledge_index.benchmark.spans.run_files import summary_json, write_run_files
+
+    from knowledge_index.benchmark.spans.client_report import client_report
+    from knowledge_index.benchmark.spans.report import metric_rows, report
+    from knowledge_index.benchmark.spans.run_files import summary_json, write_run_files, write_text
     from knowledge_index.benchmark.spans.running import run_spans
 
     with _workshop(context.obj, loaded.documents) as workshop:
         result = run_spans(loaded, workshop, configurations, baseline)
     write_run_files(result, out)
-    print_json(summary_json(result))
+    write_text(out / "report.md", report(result))
+    write_text(out / "client_report.md", client_report(result))
+    if as_json:
+        print_json(summary_json(result))
+        return
+    _print_table(*metric_rows(result))
+    for each in result.not_run:
+        typer.echo(f"{each.configuration.name}: not run, {each.reason}")
+    typer.echo(f"Written to {out}: report.md, client_report.md, per_query.json, taxonomy.json, rankings-*.jsonl")
 
 
 def run_corpus(
