@@ -26,7 +26,7 @@ from knowledge_index.domain.errors import KnowledgeIndexError
 from knowledge_index.sources.acl_map import load_acl_map
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), ROOT / "external/README.md", ROOT / "testdata/README.md"])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "external/README.md", ROOT / "testdata/README.md"])
 GLOBAL_OPTIONS = {"--home", "--set", "--debug", "--version", "--help"}
 # The commands as they were asked for; there may be more, never fewer.
 PROMISED_OPTIONS = {
@@ -40,6 +40,10 @@ PROMISED_OPTIONS = {
     "show": {"--as"},
     "run-retrieval-eval": {"--baseline", "--report", "--run-dir", "--min-lift"},
     "config show": set(),
+    "spans prepare-cuad": {"--seed", "--documents", "--include-metadata-clauses", "--allow-other-file"},
+    "spans adapt": {"--docs", "--queries", "--out"},
+    "spans run": {"--config", "--baseline", "--out"},
+    "spans run-corpus": {"--corpus", "--mini", "--config", "--out"},
 }
 _CODE_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")

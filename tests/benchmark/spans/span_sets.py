@@ -100,7 +100,7 @@ def contract(party: str) -> str:
 
 
 def write_small_set(file: Path) -> Path:
-    """Three papers, eight questions each; gold is a clause's first sentence, once a part of two, once over a boundary."""
+    """Three papers, eight questions each; gold is a clause, a part of two, or over a boundary."""
     documents = [
         {"doc_id": name, "title": f"Supply {name}", "text": contract(name), "country": country}
         for name, country in (("Nordkai", "DE"), ("Alster", "DE"), ("Elbe", "AT"))

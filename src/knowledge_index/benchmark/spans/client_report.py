@@ -3,13 +3,14 @@
 from knowledge_index.benchmark.spans.comparing import difference_words
 from knowledge_index.benchmark.spans.failure_labels import FailureLabel, SpanEvidence
 from knowledge_index.benchmark.spans.intervals import Span
-from knowledge_index.benchmark.spans.levers import BacklogEntry, fix_backlog
+from knowledge_index.benchmark.spans.levers import BacklogEntry, LeverDelta, fix_backlog
 from knowledge_index.benchmark.spans.markdown import quoted, table
 from knowledge_index.benchmark.spans.metrics import TOP_K
-from knowledge_index.benchmark.spans.report import NOT_RUN, number
+from knowledge_index.benchmark.spans.report import NOT_RUN, lever_setting, number
 from knowledge_index.benchmark.spans.running import QueryOutcome, SpanRun
 
 _EXAMPLES = 2
+_SHOWN_SPANS = 3
 _WORDING_CHARS = 300
 _MEANINGS = {
     FailureLabel.CEILING_BOUND: "Everything that is relevant was shown: there is nothing to fix in retrieval.",
@@ -77,9 +78,12 @@ def _example(each: QueryOutcome, text: str, title: str) -> list[str]:
     assert each.failure is not None
     clause_type = f", {each.query.clause_type}" if each.query.clause_type else ""
     lines = [f"- **{each.query.query_id}**{clause_type}, in {quoted(title)}: {quoted(each.query.query)}"]
+    failed = each.failure.failed_spans
     lines += [
-        f"  - missed: {quoted(_wording(text, span.span))} ({_whereabouts(span)})" for span in each.failure.failed_spans
+        f"  - missed: {quoted(_wording(text, span.span))} ({_whereabouts(span)})" for span in failed[:_SHOWN_SPANS]
     ]
+    if len(failed) > _SHOWN_SPANS:
+        lines.append(f"  - and {len(failed) - _SHOWN_SPANS} more, which taxonomy.json lists")
     return [*lines, ""]
 
 
@@ -107,7 +111,8 @@ def _backlog(run: SpanRun, backlog: tuple[BacklogEntry, ...]) -> list[str]:
             for delta in deltas:
                 resolved = f"{delta.resolved} of {failures}"
                 words = difference_words(delta.difference)
-                rows.append([entry.label, failures, lever.words, delta.configuration, words, resolved])
+                change = f"{lever.words}: {_change(run, delta)}"
+                rows.append([entry.label, failures, change, delta.configuration, words, resolved])
     base = run.baseline.configuration.name
     return [
         "## 3. Fix backlog",
@@ -118,6 +123,13 @@ def _backlog(run: SpanRun, backlog: tuple[BacklogEntry, ...]) -> list[str]:
         "",
         *table(["failure", "questions", "lever", "measured by", "delta", "of these resolved"], rows),
     ]
+
+
+def _change(run: SpanRun, delta: LeverDelta) -> str:
+    outcome = run.outcome(delta.configuration)
+    assert outcome is not None
+    before, after = (lever_setting(getattr(each.configuration, delta.lever.value)) for each in (run.baseline, outcome))
+    return f"{before} to {after}"
 
 
 def _scope(run: SpanRun) -> list[str]:

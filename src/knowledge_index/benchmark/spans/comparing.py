@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 from knowledge_index.benchmark.statistics import Difference, paired_cluster_bootstrap
 
+# What the summing of floats may leave of a difference that is 0.
+_ROUNDING = 1e-9
+
 
 def estimate(values: Sequence[float | None], clusters: Sequence[str]) -> Difference | None:
     """The mean over the defined values with its bootstrap interval, or None where none is defined.
@@ -30,7 +33,7 @@ def is_resolvable(difference: Difference) -> bool:
     """Whether the interval leaves 0 out; without one (a single document) nothing can be told."""
     if difference.low is None or difference.high is None:
         return False
-    return difference.low > 0 or difference.high < 0
+    return difference.low > _ROUNDING or difference.high < -_ROUNDING
 
 
 def interval_words(difference: Difference, unit: str = "") -> str:

@@ -12,7 +12,7 @@ from knowledge_index.benchmark.spans.corpus import (
     mean_corpus_metrics,
     score_corpus_ranking,
 )
-from knowledge_index.benchmark.spans.intervals import Span
+from knowledge_index.benchmark.spans.metrics import chunks_by_document, is_intact
 from knowledge_index.benchmark.spans.ranking import RankedChunk, Ranker
 from knowledge_index.benchmark.spans.working import Workshop, settings_of
 
@@ -73,16 +73,15 @@ def _outcome(
         for query, ranking in zip(benchmark.queries, rankings, strict=True)
     )
     places = [each.place for each in ranker.chunks]
-    by_document: dict[str, list[Span]] = {}
-    for place in places:
-        by_document.setdefault(place.doc_id, []).append(place.span)
+    by_document = chunks_by_document(places)
+    texts = {each.doc_id: each.text for each in benchmark.documents}
     return CorpusOutcome(
         configuration,
         ranker.chunker_signature,
         len(places),
         float(median(place.span.length for place in places)),
         fmean(
-            any(span.holds(gold.span) for span in by_document.get(gold.doc_id, ()))
+            is_intact(texts[gold.doc_id], gold.span, by_document.get(gold.doc_id, ()))
             for query in benchmark.queries
             for gold in query.gold
         ),

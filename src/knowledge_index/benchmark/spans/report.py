@@ -57,7 +57,7 @@ def number(value: float | None) -> str:
 def _levers(run: SpanRun) -> list[str]:
     def cells(configuration: Configuration) -> list[str]:
         values = [getattr(configuration, lever.value) for lever in Lever]
-        return [configuration.name, *(_lever_words(value) for value in values)]
+        return [configuration.name, *(lever_setting(value) for value in values)]
 
     every = [*(each.configuration for each in run.outcomes), *(each.configuration for each in run.not_run)]
     return [
@@ -67,7 +67,8 @@ def _levers(run: SpanRun) -> list[str]:
     ]
 
 
-def _lever_words(value: object) -> str:
+def lever_setting(value: object) -> str:
+    """A lever's setting in words."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return str(value)
@@ -118,7 +119,7 @@ def _attribution(run: SpanRun, outcome: ConfigurationOutcome) -> str:
     if lever is not None:
         return lever.words
     several = differing_levers(run.baseline.configuration, outcome.configuration)
-    return f"not measured: {' and '.join(each.words for each in several)} differ"
+    return f"not measured: {', '.join(each.words for each in several)} differ"
 
 
 def _chunking(run: SpanRun) -> list[str]:
