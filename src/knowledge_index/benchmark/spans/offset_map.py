@@ -1,21 +1,33 @@
 """Offsets of a converted text as offsets of the original that it was made from."""
 
 import unicodedata
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
 
 from knowledge_index.benchmark.spans.intervals import Span
 from knowledge_index.domain.errors import InputError
 
-# White space and what no reader sees: control and format characters, surrogates, code points that stand for nothing.
-_IGNORED_CATEGORIES = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Cn"})
+_BLANK_CATEGORIES = frozenset({"Zs", "Zl", "Zp"})
+_BLANK_CONTROLS = frozenset("\t\n\x0b\f\r\x85")
+# Control and format characters, surrogates, code points that stand for nothing: what no reader sees.
+_INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn"})
+
+
+@dataclass
+class _Letter:
+    """A visible character with the marks on it, in canonical decomposition, and where it stands in its text."""
+
+    text: str
+    start: int
+    end: int
 
 
 class OffsetMap:
     """Maps spans of a converted text onto its original.
 
     A converter may change white space and invisible characters, and may compose or decompose what is left. So both
-    texts are reduced to their visible characters, canonically decomposed, each with the place it came from. Where both
-    reductions are equal, the n-th visible character of one is the n-th of the other, which is all that the map uses;
-    where they are not, no map is made.
+    texts are reduced to their letters, each with the place it came from. Where both reductions are equal, the n-th
+    letter of one is the n-th of the other, which is all that the map uses; where they are not, no map is made.
     """
 
     def __init__(self, original: str, converted: str, where: str) -> None:
@@ -24,39 +36,41 @@ class OffsetMap:
         Raises:
             InputError: they differ in more than white space, invisible characters and composition.
         """
-        visible, self._origins = _reduced(original)
-        converted_visible, converted_origins = _reduced(converted)
-        if visible != converted_visible:
+        letters, converted_letters = _letters(original), _letters(converted)
+        if [each.text for each in letters] != [each.text for each in converted_letters]:
             raise InputError(
                 f"{where}: the converter changed more than white space and composition, so that offsets into its text "
                 "cannot be told in the eval set's; make the set from converted texts, with 'ki spans adapt'"
             )
-        # first_visible[i]: how many visible characters stand before character i of the converted text.
-        self._visible_before = [0] * (len(converted) + 1)
-        for origin in converted_origins:
-            self._visible_before[origin + 1] += 1
-        for place in range(len(converted)):
-            self._visible_before[place + 1] += self._visible_before[place]
+        self._original = [Span(each.start, each.end) for each in letters]
+        self._starts = [each.start for each in converted_letters]
+        self._ends = [each.end for each in converted_letters]
 
     def original_span(self, start: int, end: int) -> Span | None:
-        """The span from the first to the last visible character of ``[start:end]``; None where it has none."""
-        first, last = self._visible_before[start], self._visible_before[end]
-        if first == last:
+        """The span from the first to the last letter of ``[start:end]``, taken whole; None where it has none."""
+        first = bisect_right(self._ends, start)
+        last = bisect_left(self._starts, end) - 1
+        if first > last or start >= end:
             return None
-        return Span(self._origins[first], self._origins[last - 1] + 1)
+        return Span(self._original[first].start, self._original[last].end)
 
 
-def _reduced(text: str) -> tuple[str, list[int]]:
-    """The visible characters of a text, decomposed, and the place of each in the text."""
-    characters: list[str] = []
-    origins: list[int] = []
+def _letters(text: str) -> list[_Letter]:
+    letters: list[_Letter] = []
+    takes_marks = False
     for place, character in enumerate(text):
-        if character.isascii():
-            if not character.isspace() and character.isprintable():
-                characters.append(character)
-                origins.append(place)
-        elif unicodedata.category(character) not in _IGNORED_CATEGORIES:
-            decomposed = unicodedata.normalize("NFD", character)
-            characters.append(decomposed)
-            origins.extend([place] * len(decomposed))
-    return "".join(characters), origins
+        category = unicodedata.category(character)
+        if category in _BLANK_CATEGORIES or character in _BLANK_CONTROLS:
+            takes_marks = False
+        elif category not in _INVISIBLE_CATEGORIES:
+            for part in character if character.isascii() else unicodedata.normalize("NFD", character):
+                if takes_marks and unicodedata.combining(part):
+                    letters[-1].text += part
+                    letters[-1].end = place + 1
+                else:
+                    letters.append(_Letter(part, place, place + 1))
+                    takes_marks = True
+    for letter in letters:
+        # Marks may have come in any order.
+        letter.text = unicodedata.normalize("NFD", letter.text)
+    return letters
