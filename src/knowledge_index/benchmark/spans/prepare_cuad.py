@@ -115,7 +115,7 @@ def prepare_cuad(
         raise InputError(f"{file}: no contract has an annotation to ask for")
     chosen = sorted(answered, key=lambda each: _draw(seed, each.title))[:documents]
     asked = _spread(chosen, seed, questions)
-    chosen.sort(key=lambda each: each.title)
+    chosen.sort(key=lambda each: (each.title.casefold(), each.title))
     ids = _ids(chosen)
     set_documents = tuple(EvalDocument(ids[each.title], each.title, each.text, {}) for each in chosen)
     pairs = [(contract, question) for contract in chosen for question in asked[contract.title]]
