@@ -46,7 +46,7 @@ def _global_options(
     context.obj = State(resolve_home(home), tuple(settings or ()))
 
 
-benchmark_commands.register(app)
 pipeline_commands.register(app)
 search_commands.register(app)
+benchmark_commands.register(app)
 config_commands.register(app)

@@ -24,11 +24,18 @@ def generate_benchmark(
     areas: Annotated[
         str | None, typer.Option("--areas", metavar="a/b,c", help="Only these practice areas; else all.")
     ] = None,
-    matters: Annotated[int, typer.Option("--matters", min=1, help="At most so many matters.")] = 50,
-    docs_target: Annotated[int, typer.Option("--docs-target", min=1, help="At most so many documents.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", help="Decides which scenarios are packed, in which order.")] = 42,
+    matters: Annotated[int, typer.Option("--matters", metavar="N", min=1, help="At most so many matters.")] = 50,
+    docs_target: Annotated[
+        int, typer.Option("--docs-target", metavar="N", min=1, help="At most so many documents.")
+    ] = 1000,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Decides which scenarios are packed, in which order.")
+    ] = 42,
 ) -> None:
-    """Pack a legal task set into a firm-shaped tree with grants and derived gold: files only."""
+    """Build a firm and its gold from a task set.
+
+    Packs the set's papers into matters with grants, and derives what each query should find: files only, no index.
+    """
     from knowledge_index.benchmark.firm import generate_benchmark as generate
 
     wanted = None
@@ -61,13 +68,16 @@ def generate_benchmark(
 
 def freeze_gold(
     firm: Annotated[Path, typer.Argument(metavar="OUT", help="A folder that generate-benchmark made.")],
-    name: Annotated[str, typer.Option("--name", help="The name that run-retrieval-eval finds it by.")],
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="The name that run-retrieval-eval finds it by.")],
     to: Annotated[
         Path | None, typer.Option("--to", metavar="DIR", help="Where to; else the package's benchmark/data folder.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace another gold under this name.")] = False,
 ) -> None:
-    """Keep a generated firm's gold under a name, with its checksum."""
+    """Keep a generated firm's gold under a name.
+
+    Its checksum and the firm's are kept with it, so that an evaluation knows what it measures.
+    """
     from knowledge_index.benchmark.freezing import freeze_gold as freeze
     from knowledge_index.benchmark.freezing import packaged_gold_folder
 
@@ -90,11 +100,14 @@ def run_retrieval_eval(
         Path | None, typer.Option("--run-dir", metavar="DIR", help="Write TREC run and qrels files.")
     ] = None,
     min_lift: Annotated[
-        float, typer.Option("--min-lift", help="What full has to gain over naive_dense in nDCG@10.")
+        float, typer.Option("--min-lift", metavar="X", help="What full has to gain over naive_dense in nDCG@10.")
     ] = 0.05,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Measure presets over one index against frozen gold, probe the walls, and pass or fail a gate."""
+    """Measure retrieval against frozen gold.
+
+    Runs presets over one index, probes every wall, and exits 1 when the gate fails, 3 when gold is not indexed.
+    """
     from knowledge_index.benchmark.freezing import load_frozen_gold
     from knowledge_index.benchmark.presets import presets_of
 

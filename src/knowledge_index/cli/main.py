@@ -20,6 +20,8 @@ def main() -> None:
             raise
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("Interrupted. What was finished is kept; run the same command again to go on.", file=sys.stderr)
-        sys.exit(_EXIT_INTERRUPTED)
+    except SystemExit as end:
+        # The command framework turns Ctrl-C into this exit and says nothing.
+        if end.code == _EXIT_INTERRUPTED:
+            print("Interrupted. What was finished is kept; run the same command again to go on.", file=sys.stderr)
+        raise

@@ -24,13 +24,16 @@ def register(app: typer.Typer) -> None:
 def add_source(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to index; it is never written to.")],
-    name: Annotated[str, typer.Option("--name", help="A short name of your choice.")],
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="A short name of your choice.")],
     acl_map: Annotated[
         Path | None,
         typer.Option("--acl-map", metavar="FILE", help="JSON: path -> [{principal, access}]. None: seen by nobody."),
     ] = None,
 ) -> None:
-    """Connect a folder (kind local_fs) as a source."""
+    """Connect a folder as a source.
+
+    Its files are observed by the next sync; they are never written to. The source is of kind local_fs.
+    """
     from knowledge_index.sources import LOCAL_FS
     from knowledge_index.sources.acl_map import load_acl_map
 
@@ -58,7 +61,10 @@ def sync(
         bool, typer.Option("--rehash", help="Read every file again, whatever size and time say.")
     ] = False,
 ) -> None:
-    """Observe the sources: what is new, changed, moved or gone, and who may see it."""
+    """Observe what changed in the sources.
+
+    Records what is new, changed, moved or gone, and who may see it. Exits 1 when a file could not be read.
+    """
     from datetime import UTC, datetime
 
     from knowledge_index.sources import open_source
@@ -105,10 +111,13 @@ def sync(
 
 def run(
     context: typer.Context,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many objects in this run.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="At most so many objects.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 when anything was newly quarantined.")] = False,
 ) -> None:
-    """Take pending objects through convert, relate, enrich and index; a killed run goes on where it stood."""
+    """Index what the last sync saw.
+
+    Takes pending objects through convert, relate, enrich and index; a run that was killed goes on where it stood.
+    """
     state: State = context.obj
     config = state.load_config().config
     from knowledge_index.embed import build_embedder
@@ -141,7 +150,10 @@ def status(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Show operators what is indexed, pending, quarantined, visible to nobody, or on both sides of a wall."""
+    """Show operators how the estate stands.
+
+    What is indexed, pending, quarantined, visible to nobody, or on both sides of a wall.
+    """
     state: State = context.obj
     with state.catalog() as catalog, catalog.transaction() as session:
         sources = session.status.sources()

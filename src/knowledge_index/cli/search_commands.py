@@ -20,11 +20,11 @@ def register(app: typer.Typer) -> None:
 
 def search(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="Words, a question, a quotation or a reference.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words, a question, a quotation or a reference.")],
     principals: _AsOption,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many hits.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many hits.")] = 10,
     matter: Annotated[
-        list[str] | None, typer.Option("--matter", help="Only this matter reference; repeatable.")
+        list[str] | None, typer.Option("--matter", metavar="REF", help="Only this matter reference; repeatable.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
@@ -70,7 +70,7 @@ def show(
     principals: _AsOption,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Show a hit's passage in its context, and where it stands."""
+    """Show a hit's passage in its context."""
     from knowledge_index.domain.principals import parse_principals
     from knowledge_index.retrieval import show_hit
 
