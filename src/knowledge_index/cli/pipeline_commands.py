@@ -97,7 +97,8 @@ def sync(
             )
             typer.echo(
                 f"{report.source}: {report.new} new, {report.changed} changed, {report.moved} moved, "
-                f"{report.gone} gone, {report.unchanged} unchanged; grants changed on {report.grants_changed}; {report.hashed} files read"
+                f"{report.gone} gone, {report.unchanged} unchanged; grants changed on {report.grants_changed}; "
+                f"{report.hashed} files read"
             )
             _list(f"{len(report.skipped)} skipped", [f"{each.path}: {each.reason}" for each in report.skipped])
             _list(
