@@ -33,6 +33,7 @@ MAIN = "from knowledge_index.cli import main; main()"
         (["sync", "--source", "dms"], 2, "there is no source named 'dms'"),
         (["run", "--limit", "0"], 2, "--limit"),
         (["run-retrieval-eval", "no-such-gold", "--baseline", "full"], 2, "no frozen gold is named 'no-such-gold'"),
+        (["run-retrieval-eval", "g", "--baseline", "full", "--min-lift", "nan"], 2, "--min-lift nan"),
         (["run-retrieval-eval", "sample", "--baseline", "best"], 2, "'best' is no baseline"),
         (["run-retrieval-eval", "sample", "--baseline", "full"], 3, "nothing is indexed yet"),
         (["generate-benchmark", "out", "--source", "no-such-folder"], 2, "no-such-folder"),

@@ -30,12 +30,18 @@ def test_a_unit_says_where_each_leg_had_it() -> None:
 
 def test_a_lexical_first_place_can_beat_two_middling_places() -> None:
     """With the constant 20 a unit at rank 1 of one leg beats one at rank 23 of both: 1/21 > 2/43."""
-    others = [(f"x{place}", 1.0) for place in range(22)]
+    others = [(f"x{place}", 8.0 - place / 10) for place in range(22)]
     fused = fuse(
         {Leg.LEXICAL: [("first", 9.0), *others[1:], ("both", 1.0)], Leg.SEMANTIC: [*others, ("both", 1.0)]}, EVEN, 20
     )
     assert fused["both"].legs == (LegRank(Leg.LEXICAL, 23, 1.0), LegRank(Leg.SEMANTIC, 23, 1.0))
     assert fused["first"].score > fused["both"].score
+
+
+def test_units_with_one_score_share_the_best_of_their_ranks() -> None:
+    fused = fuse({Leg.LEXICAL: [("a", 2.0), ("b", 1.0), ("c", 1.0), ("d", 0.5)]}, EVEN, 20)
+    assert [fused[unit].legs[0].rank for unit in "abcd"] == [1, 2, 2, 4]
+    assert fused["b"].score == fused["c"].score == pytest.approx(1 / 22)
 
 
 def test_no_leg_gives_no_unit() -> None:
@@ -62,7 +68,11 @@ def test_a_ranking_does_not_depend_on_the_order_of_its_input(scored, random) -> 
     st.integers(1, 100),
 )
 def test_fusion_is_the_formula(rankings, weights, rrf_k) -> None:
-    fused = fuse({leg: [(unit, 1.0) for unit in units] for leg, units in rankings.items()}, weights, rrf_k)
+    fused = fuse(
+        {leg: [(unit, -float(place)) for place, unit in enumerate(units)] for leg, units in rankings.items()},
+        weights,
+        rrf_k,
+    )
     assert set(fused) == {unit for units in rankings.values() for unit in units}
     for unit, ranked in fused.items():
         exact = sum(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from knowledge_index.cli.output import print_json
+from knowledge_index.cli.output import print_json, printable
 from knowledge_index.cli.progress import console_progress
 from knowledge_index.cli.state import State
 from knowledge_index.domain.errors import UsageError
@@ -60,7 +60,7 @@ def generate_benchmark(
     if firm.unreadable:
         typer.echo(f"{len(firm.unreadable)} documents have no text that could be read, so no query can find them:")
         for path, error_class in sorted(firm.unreadable.items())[:20]:
-            typer.echo(f"  {path}: {error_class}")
+            typer.echo(f"  {printable(path)}: {error_class}")
     gold = ", ".join(f"{count} {kind}" for kind, count in counts.gold_by_kind.items())
     typer.echo(f"Gold: {gold}. Content {firm.manifest.corpus_sha256[:16]}…")
     typer.echo(f"Next: ki add-source {out / 'mock_dms'} --name NAME --acl-map {out / 'acl-by-path.json'}")
@@ -109,8 +109,10 @@ def run_retrieval_eval(
     Runs presets over one index, probes every wall, and exits 1 when the gate fails, 3 when gold is not indexed.
     """
     from knowledge_index.benchmark.freezing import load_frozen_gold
+    from knowledge_index.benchmark.gate import check_min_lift
     from knowledge_index.benchmark.presets import presets_of
 
+    check_min_lift(min_lift)
     presets = presets_of(baseline)
     for place in (report_file.parent if report_file else None, run_dir):
         if place is not None:

@@ -1,5 +1,6 @@
 """add-source, sync, run, status."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 from knowledge_index.cli.output import one_line, print_json
 from knowledge_index.cli.progress import console_progress
 from knowledge_index.cli.state import State
-from knowledge_index.domain.errors import InputError, UsageError
+from knowledge_index.domain.errors import InputError, SourceError, UsageError
 
 _SHOWN = 20
 
@@ -49,7 +50,7 @@ def add_source(
     entries = len(load_acl_map(acl_map)) if acl_map else 0
     home_now = state.home()
     with home_now.writing(), state.catalog() as catalog, catalog.transaction() as session:
-        session.sources.add(name, LOCAL_FS, str(root), str(acl_map.resolve()) if acl_map else None)
+        session.sources.add(name, LOCAL_FS, str(root), os.path.abspath(acl_map) if acl_map else None)
     grants = f"{entries} paths have grants" if acl_map else "no ACL map: visible to nobody"
     typer.echo(f"Source '{name}' added: {root} ({grants}). Next: ki sync")
 
@@ -67,13 +68,15 @@ def sync(
     """
     from datetime import UTC, datetime
 
+    from knowledge_index.pipeline import renew_relations
     from knowledge_index.sources import open_source
     from knowledge_index.sources.acl_map import load_acl_map
-    from knowledge_index.sources.sync import sync_source
+    from knowledge_index.sources.sync import apply_grants, sync_source
 
     state: State = context.obj
     home = state.home()
     failed = False
+    unread: list[str] = []
     with home.writing(), state.catalog() as catalog:
         with catalog.transaction() as session:
             records = session.sources.all()
@@ -85,16 +88,22 @@ def sync(
         # All maps before the first sync: a malformed one stops the command before anything is recorded.
         grants = {record.name: load_acl_map(Path(record.acl_map)) if record.acl_map else {} for record in records}
         for record in records:
-            report = sync_source(
-                catalog,
-                record,
-                open_source(record),
-                grants[record.name],
-                installation_key=home.installation_key(),
-                rehash=rehash,
-                clock=lambda: datetime.now(UTC),
-                progress=console_progress(),
-            )
+            try:
+                report = sync_source(
+                    catalog,
+                    record,
+                    open_source(record),
+                    grants[record.name],
+                    installation_key=home.installation_key(),
+                    rehash=rehash,
+                    clock=lambda: datetime.now(UTC),
+                    progress=console_progress(),
+                )
+            except SourceError as error:
+                regranted = apply_grants(catalog, record, grants[record.name])
+                typer.echo(f"{record.name}: not synced; grants changed on {regranted}")
+                unread.append(f"source '{record.name}': {error}")
+                continue
             typer.echo(
                 f"{report.source}: {report.new} new, {report.changed} changed, {report.moved} moved, "
                 f"{report.gone} gone, {report.unchanged} unchanged; grants changed on {report.grants_changed}; "
@@ -106,6 +115,9 @@ def sync(
                 [each.reason for each in report.unreadable],
             )
             failed = failed or bool(report.unreadable)
+        renew_relations(catalog, forget_old_titles=True)
+    if unread:
+        raise SourceError("\n".join(unread))
     if failed:
         raise typer.Exit(1)
 
@@ -185,6 +197,7 @@ def status(
         return
     for each in sources:
         typer.echo(f"\n{each.name} ({each.kind}): {each.root}")
+        typer.echo(f"  ACL map       {each.acl_map or 'none: visible to nobody'}")
         typer.echo(f"  last synced   {each.last_synced_at or 'never'}")
         typer.echo(f"  objects       {each.current}, of which {each.indexed} indexed, {each.pending} pending")
         typer.echo(f"  quarantined   {each.quarantined}")

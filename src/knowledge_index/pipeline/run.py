@@ -15,7 +15,7 @@ from knowledge_index.pipeline.converting import convert_object, needs_conversion
 from knowledge_index.pipeline.enriching import ENRICHER_VERSION, enrich_document
 from knowledge_index.pipeline.indexing import Indexer
 from knowledge_index.pipeline.passages import fingerprint_of
-from knowledge_index.pipeline.relating import relate
+from knowledge_index.pipeline.relating import renew_relations
 from knowledge_index.pipeline.report import RunReport
 from knowledge_index.sources import open_source
 
@@ -34,7 +34,7 @@ def run_pipeline(
     """
     report = RunReport()
     converted = _convert(catalog, report, limit, progress)
-    _relate(catalog)
+    renew_relations(catalog, forget_old_titles=False)
     _enrich(catalog, report, progress)
     indexed = _index(home, catalog, config, embedder, report, limit, progress)
     report.objects = len(converted | indexed)
@@ -58,16 +58,6 @@ def _convert(catalog: Catalog, report: RunReport, limit: int | None, progress: P
             task.advance()
     report.left_for_later += len(waiting) - len(tried)
     return tried
-
-
-def _relate(catalog: Catalog) -> None:
-    with catalog.transaction() as session:
-        objects = session.pipeline_objects.current()
-        held = {each.id: each.relation for each in objects}
-        found = relate(objects)
-        session.pipeline_objects.set_relations(
-            {object_id: relation for object_id, relation in found.items() if held[object_id] != relation}
-        )
 
 
 def _enrich(catalog: Catalog, report: RunReport, progress: Progress) -> None:
