@@ -20,7 +20,7 @@ FROM python:3.11-slim
 
 # The home belongs to the user; a new volume takes over owner and mode.
 RUN useradd --uid 10001 --user-group --home-dir /data --no-create-home --shell /usr/sbin/nologin ki \
-    && install --directory --owner ki --group ki --mode 0700 /data
+    && install --directory --owner=ki --group=ki --mode=0700 /data
 COPY --from=build /opt/ki /opt/ki
 
 ENV PATH="/opt/ki/bin:$PATH" \

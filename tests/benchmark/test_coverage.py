@@ -24,7 +24,7 @@ from knowledge_index.domain.grants import Access, Grant
 
 
 def test_distinct_paths_are_counted() -> None:
-    report = require_coverage(TWO_GROUP_GOLD.queries, FakeCoverage(), GRANTS)
+    report = require_coverage(TWO_GROUP_GOLD.queries, FakeCoverage(), GRANTS, corpus_is_the_golds=True)
     # Two versions of the lease, the letter (in two queries), the terms.
     assert (report.n_gold_paths, report.n_searchable_paths) == (4, 4)
 
@@ -46,7 +46,7 @@ def test_twenty_paths_are_listed_and_the_rest_counted() -> None:
     paths = [f"p{number:02}" for number in range(25)]
     query = gold_query("q", *((path,) for path in paths))
     with pytest.raises(PreconditionError) as raised:
-        require_coverage([query], FakeCoverage(dict.fromkeys(paths, "pending")), {})
+        require_coverage([query], FakeCoverage(dict.fromkeys(paths, "pending")), {}, corpus_is_the_golds=True)
     lines = str(raised.value).splitlines()
     assert lines[1:21] == [f"  {path}: pending" for path in paths[:20]]
     assert lines[21] == "  and 5 more"
@@ -57,16 +57,21 @@ def test_a_path_that_its_query_may_not_see_is_missing() -> None:
     with pytest.raises(
         PreconditionError, match=r"1 of the gold's 4(.|\n)*letter\.docx: no grant shows it to group:leases"
     ):
-        require_coverage(TWO_GROUP_GOLD.queries, FakeCoverage(), walled)
+        require_coverage(TWO_GROUP_GOLD.queries, FakeCoverage(), walled, corpus_is_the_golds=True)
 
 
 def test_one_source_that_shows_the_path_is_enough() -> None:
     grants = {("old", "a"): (), ("new", "a"): (Grant(SALES, Access.ALLOW),)}
-    assert require_coverage([gold_query("q", ("a",), principal=SALES)], FakeCoverage(), grants).n_gold_paths == 1
+    assert (
+        require_coverage(
+            [gold_query("q", ("a",), principal=SALES)], FakeCoverage(), grants, corpus_is_the_golds=True
+        ).n_gold_paths
+        == 1
+    )
 
 
 def test_umlauts_spelt_either_way_name_one_path() -> None:
     composed, decomposed = "Verträge.docx", unicodedata.normalize("NFD", "Verträge.docx")
     grants = {(SOURCE, decomposed): (Grant(LEASES, Access.ALLOW),)}
     query = gold_query("q", (decomposed,), (composed,))
-    assert require_coverage([query], FakeCoverage(), grants).n_gold_paths == 1
+    assert require_coverage([query], FakeCoverage(), grants, corpus_is_the_golds=True).n_gold_paths == 1

@@ -1,3 +1,4 @@
+import time
 import unicodedata
 
 import pytest
@@ -212,3 +213,35 @@ def test_any_text_is_read_without_error_and_values_stand_in_it(text: str) -> Non
     for value in values_in(text):
         assert value.text in " ".join(unicodedata.normalize("NFC", text).split())
         assert any(character.isalnum() for character in value.text)
+
+
+@pytest.mark.parametrize("piece", ["1/", "1,", "1 000 ", "a", "@", "://", "„x", '"'])
+def test_a_text_of_any_length_is_read_in_linear_time(piece: str) -> None:
+    def seconds_for(characters: int) -> float:
+        text = (piece * characters)[:characters]
+        start = time.perf_counter()
+        values_in(text)
+        return time.perf_counter() - start
+
+    seconds_for(1000)
+    # Quadratic reading would take 400 times as long for 20 times the text.
+    assert seconds_for(40_000) < 100 * max(seconds_for(2000), 0.001)
+
+
+def test_a_task_of_many_criteria_is_read_in_linear_time() -> None:
+    ids = frozenset(f"C-{number:05d}" for number in range(10_000))
+    start = time.perf_counter()
+    for criterion_id in sorted(ids)[:1000]:
+        assert values_in(f"PASS if {criterion_id} holds. FAIL if not.", ids) == []
+    # Reading all ids for every criterion takes over ten seconds.
+    assert time.perf_counter() - start < 3
+
+
+def test_addresses_are_no_references() -> None:
+    assert found("see https://a.example/COM-7100/26 or www.a.example/COM-7100/26 or a@COM-7100/26") == []
+    assert found("@COM-7100/26 and COM-7100/27:// ") == [("reference", "COM-7100/26"), ("reference", "COM-7100/27")]
+
+
+@pytest.mark.parametrize("text", ["2024/²", "2024/" + "1" * 5000])
+def test_a_number_that_python_does_not_read_is_no_fault(text: str) -> None:
+    values_in(text)

@@ -164,3 +164,11 @@ def test_each_query_is_asked_as_its_own_principal() -> None:
     search = FakeSearch(GOOD_AND_POOR)
     run_evaluation(using=services(search, FakeSearch(GOOD_AND_POOR)), presets=[FULL])
     assert {principal for query, principal, _ in search.calls if query == "query of ws-1"} == {LEASES}
+
+
+def test_an_estate_that_is_not_the_golds_corpus_is_noted() -> None:
+    other = replace(services(FakeSearch(GOOD_AND_POOR)), corpora=frozenset({"d" * 64}))
+    report = run_evaluation(using=other).report
+    assert not report.coverage.corpus_is_the_golds
+    assert any("corpus" in note for note in report.gate.notes)
+    assert run_evaluation().report.coverage.corpus_is_the_golds

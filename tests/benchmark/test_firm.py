@@ -2,11 +2,14 @@ import hashlib
 import json
 import os
 import stat
+import subprocess
+import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
+from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 from small_task_set import criteria, docx_bytes, write_small_task_set, write_task
@@ -373,3 +376,45 @@ def test_the_public_contracts_give_gold_for_every_scenario(tmp_path: Path) -> No
     assert len(working_sets) == firm.manifest.counts.scenarios > 5
     assert len(gold) > 2 * len(working_sets)
     assert firm.unreadable == {}
+
+
+class _Faulty:
+    def convert(self, data: bytes) -> NoReturn:
+        raise IndexError("a fault of our own")
+
+
+def test_a_converters_own_fault_costs_its_documents_alone(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        firm_module, "converter_for", lambda path: _Faulty() if path.endswith(".eml") else converter_for(path)
+    )
+    unreadable = generate(source, tmp_path / "out").unreadable
+    assert {Path(path).suffix: error_class for path, error_class in unreadable.items()} == {
+        ".eml": "internal",
+        ".docx": "damaged",
+    }
+
+
+KILLED_WHILE_GENERATING = """
+import os, signal, sys
+from pathlib import Path
+from knowledge_index.benchmark import firm
+from knowledge_index.domain.progress import SilentProgress
+firm.derive_gold = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
+firm.generate_benchmark(Path(sys.argv[1]), Path(sys.argv[2]), areas=None, matters=50, docs_target=1000, seed=42,
+                        progress=SilentProgress())
+"""
+
+
+def test_what_a_killed_generation_left_is_removed_by_the_next(source: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED_WHILE_GENERATING, str(source), str(tmp_path / "out")], check=False)
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".out.partial-")
+    foreign = tmp_path / ".out.partial-of-somebody-else"
+    foreign.mkdir()
+    held = tmp_path / ".out.partial-at-work"
+    held.mkdir()
+    with FileLock(held / "generating.lock"):
+        generate(source, tmp_path / "out")
+    assert sorted(each.name for each in tmp_path.iterdir()) == [held.name, foreign.name, "out"]

@@ -203,3 +203,32 @@ def test_marks_of_the_installation(file: Path) -> None:
             session.meta.set_index_write_open(is_open)
             assert session.meta.index_write_open() is is_open
     catalog.close()
+
+
+def test_a_full_disk_is_called_that(file: Path) -> None:
+    catalog = open_catalog(file)
+
+    def fill() -> None:
+        with catalog.transaction() as session:
+            # The engine's own limit on pages gives the error that a disk without space gives.
+            session.meta._connection.exec_driver_sql("PRAGMA max_page_count = 1")
+            for number in range(2000):
+                session.sources.add(f"source {number}", "local_fs", "/" + "x" * 500, None)
+
+    with pytest.raises(IndexStateError, match="disk is full") as error:
+        fill()
+    assert "backup" not in str(error.value)
+    catalog.close()
+
+
+def test_a_catalog_that_cannot_be_opened_is_not_called_damaged(file: Path) -> None:
+    file.mkdir(parents=True)
+    with pytest.raises(IndexStateError, match="permission") as error:
+        open_catalog(file)
+    assert "backup" not in str(error.value)
+
+
+def test_a_home_that_is_a_file_is_told(file: Path) -> None:
+    file.parent.write_bytes(b"")
+    with pytest.raises(IndexStateError, match="another --home"):
+        open_catalog(file)

@@ -30,7 +30,7 @@ def test_a_source_without_objects_is_counted(catalog: Catalog) -> None:
         builder = Builder(session)
         builder.source()
         assert session.status.sources() == [
-            SourceStatus("dms", "local_fs", "/dms", None, 0, 0, 0, 0, 0, 0, 0),
+            SourceStatus("dms", "local_fs", "/dms", None, None, 0, 0, 0, 0, 0, 0, 0),
         ]
         assert session.status.index_counts() == (0, 0)
 
@@ -54,6 +54,7 @@ def test_every_object_is_counted_once_in_its_state(catalog: Catalog) -> None:
             name="dms",
             kind="local_fs",
             root="/dms",
+            acl_map=None,
             last_synced_at=LATER,
             current=8,
             indexed=4,
@@ -156,7 +157,7 @@ def test_each_reason_for_which_a_path_cannot_be_found(catalog: Catalog) -> None:
 
 
 @pytest.mark.parametrize("searchable_first", [True, False])
-def test_a_path_that_one_source_lets_be_found_is_searchable(catalog: Catalog, searchable_first: bool) -> None:
+def test_a_path_that_two_sources_hold_is_ambiguous(catalog: Catalog, searchable_first: bool) -> None:
     with rolled_back(catalog) as session:
         builder = Builder(session)
         for is_indexed in (searchable_first, not searchable_first):
@@ -164,7 +165,9 @@ def test_a_path_that_one_source_lets_be_found_is_searchable(catalog: Catalog, se
                 builder.indexed("a.txt", LEASES, source="dms")
             else:
                 builder.object("a.txt", LEASES, source="share")
-        assert session.status.unsearchable(["a.txt"]) == []
+        assert session.status.unsearchable(["a.txt"]) == [
+            Unsearchable("a.txt", "in two sources: evaluate in a home that has one of them")
+        ]
 
 
 def test_an_object_that_is_only_denied_has_grants(catalog: Catalog) -> None:

@@ -155,3 +155,19 @@ def test_another_process_is_refused_until_the_first_has_ended(home: Home) -> Non
 
 def test_being_busy_is_a_missing_precondition() -> None:
     assert BusyError.exit_code == 3
+
+
+def test_a_lost_key_of_a_home_in_use_is_not_replaced(home: Home) -> None:
+    home.catalog_file.write_bytes(b"")
+    home.key_file.unlink()
+    with pytest.raises(ConfigurationError, match="restore it from a backup"):
+        home.create()
+    assert not home.key_file.exists()
+
+
+def test_a_home_that_cannot_be_locked_says_why(home: Home) -> None:
+    home.writer_lock_file.mkdir()
+    with pytest.raises(ConfigurationError, match="cannot be locked for writing") as error, home.writing():
+        pytest.fail("written without a lock")
+    assert str(home.writer_lock_file) in str(error.value)
+    assert "--home" in str(error.value)

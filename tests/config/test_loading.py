@@ -205,3 +205,12 @@ def test_settings_cannot_be_changed_once_loaded(tmp_path: Path) -> None:
     config = load_config(tmp_path, {}).config
     with pytest.raises(ValueError, match="frozen"):
         config.retrieval.fusion_rrf_k = 1  # type: ignore[misc]
+
+
+def test_what_no_parser_can_hold_is_refused(tmp_path: Path) -> None:
+    deep, long = "[" * 100_000, "9" * 400
+    assert "x: unknown setting" in refusal(tmp_path, overrides={"x.y": deep})
+    assert "fusion_rrf_k: " in refusal(tmp_path, {"KI_RETRIEVAL__FUSION_RRF_K": long})
+    for content in (deep, "9" * 5000):
+        write_toml(tmp_path, f"[retrieval]\nfusion_rrf_k = {content}")
+        assert "cannot be read as TOML" in refusal(tmp_path)

@@ -1,4 +1,5 @@
 import io
+import zipfile
 
 import pytest
 from ooxml_files import deleted, docx, paragraph, part, relationships, run, table, zipped
@@ -180,3 +181,16 @@ def test_a_flipped_byte_is_an_error_of_ours_or_text() -> None:
             converter_for("a.docx").convert(bytes(broken))
         except ConversionError:
             continue
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_part_that_does_not_unpack_is_damaged_whatever_packed_it(method: int) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("_rels/.rels", relationships(("rId1", "officeDocument", "word/document.xml")))
+        archive.writestr("word/document.xml", part("document", f"<w:body>{paragraph('x' * 5000)}</w:body>"))
+        packed = archive.getinfo("word/document.xml")
+    data = bytearray(buffer.getvalue())
+    start = packed.header_offset + 30 + len(packed.filename)
+    data[start : start + packed.compress_size] = b"\xff" * packed.compress_size
+    assert error_class_of(bytes(data)) == "damaged"

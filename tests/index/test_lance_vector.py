@@ -130,3 +130,33 @@ def test_scores_of_close_vectors_are_exact_and_complete(tmp_path):
         found = index.search(query, SCOPE, SearchFilters(), 20)
     assert {each.row_key for each in found} == expected
     assert [each.score for each in found] == sorted((score for score in scores if score >= boundary), reverse=True)
+
+
+@pytest.mark.parametrize("part", ["data", "_versions"])
+@pytest.mark.parametrize("opened", [False, True])
+@pytest.mark.parametrize(
+    "damage",
+    [lambda content: content[: len(content) // 2], lambda content: b"\xa5" * (len(content) - 16) + content[-16:]],
+)
+def test_a_damaged_file_of_the_table_says_what_to_do(tmp_path, part, opened, damage):
+    LanceVectorIndex(tmp_path, 4).add([row("k", EAST)])
+    index = LanceVectorIndex(tmp_path, 4)
+    if opened:
+        assert index.row_keys() == {"k"}
+    for file in (tmp_path / "vectors.lance" / part).iterdir():
+        file.write_bytes(damage(file.read_bytes()))
+    for call in (
+        index.row_keys,
+        lambda: index.search(EAST, SCOPE, SearchFilters(), 5),
+        lambda: index.add([row("l", EAST)]),
+    ):
+        with pytest.raises(IndexStateError, match="delete the folder and run 'ki run'"):
+            call()
+
+
+def test_a_deleted_file_of_the_table_says_what_to_do(tmp_path):
+    LanceVectorIndex(tmp_path, 4).add([row("k", EAST)])
+    for file in (tmp_path / "vectors.lance" / "data").iterdir():
+        file.unlink()
+    with pytest.raises(IndexStateError, match="delete the folder and run 'ki run'"):
+        LanceVectorIndex(tmp_path, 4).search(EAST, SCOPE, SearchFilters(), 5)

@@ -186,3 +186,35 @@ def test_opening_imports_no_engine():
         "assert not {'tantivy', 'lancedb', 'pyarrow', 'torch'} & sys.modules.keys()\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parent)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "damage"),
+    [
+        (".pos", lambda content: None),
+        (".store", lambda content: None),
+        (".idx", lambda content: bytes(len(content) - 180) + content[-180:]),
+        (".store", lambda content: b"\xa5" * (len(content) - 180) + content[-180:]),
+        (".term", lambda content: content[: len(content) // 2]),
+    ],
+)
+def test_a_damaged_file_of_the_index_says_what_to_do(tmp_path, suffix, damage):
+    rows = [row(f"key-{number}", f"rent {number}", "file:1") for number in range(300)]
+    open_lexical_index(tmp_path).add(rows)
+    for file in (tmp_path / "1").glob(f"*{suffix}"):
+        content = damage(file.read_bytes())
+        file.unlink() if content is None else file.write_bytes(content)
+    index, told = open_lexical_index(tmp_path), 0
+    for call in (
+        index.row_keys,
+        lambda: found_keys(index, "rent 7"),
+        lambda: index.search_identifiers({"file:1"}, SCOPE, NO_FILTER, 10),
+        lambda: index.add(rows[:1]),
+    ):
+        try:
+            call()
+        except IndexStateError as error:
+            assert "delete the folder and run 'ki run'" in str(error)
+            told += 1
+    # A call that reads nothing of what is damaged may do its work.
+    assert told

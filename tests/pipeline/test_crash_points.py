@@ -11,10 +11,11 @@ import pytest
 from knowledge_index.catalog import Catalog, CatalogSession
 from knowledge_index.config import AppConfig
 from knowledge_index.domain.progress import SilentProgress
+from knowledge_index.domain.search import SearchHit
 from knowledge_index.index import open_lexical_index, open_vector_index
 from knowledge_index.index.base import LexicalIndex, LexicalRow, VectorIndex, VectorRow
 from knowledge_index.pipeline import run_pipeline
-from small_firm import CLAUSES, CORPORATE, PARTNER, SmallFirm, paper
+from small_firm import CLAUSES, CORPORATE, PARTNER, SmallFirm, paper, search
 
 CHANGED = "M-2026-0001 Supply/agreement_draft.txt"
 DELETED = "M-2026-0001 Supply/letter.txt"
@@ -43,14 +44,13 @@ class Fuse:
 
 @dataclass(frozen=True)
 class FusedCatalog:
-    """A catalog whose transactions may be cut off before they begin and before they commit."""
+    """A catalog whose transactions may be cut off before they commit, which leaves it as before they began."""
 
     catalog: Catalog
     fuse: Fuse
 
     @contextmanager
     def transaction(self) -> Iterator[CatalogSession]:
-        self.fuse.step("before a transaction")
         with self.catalog.transaction() as session:
             yield session
             self.fuse.step("before a commit")
@@ -125,8 +125,9 @@ def changed_firm(tmp_path: Path) -> SmallFirm:
     return firm
 
 
-def answers(firm: SmallFirm) -> list[object]:
-    return [firm.search(query, caller) for query in QUERIES for caller in (CORPORATE, PARTNER)]
+def answers(firm: SmallFirm) -> list[tuple[SearchHit, ...]]:
+    with firm.retrieval() as service:
+        return [search(service, query, caller) for query in QUERIES for caller in (CORPORATE, PARTNER)]
 
 
 def run_until_cut(firm: SmallFirm, steps: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -174,10 +175,9 @@ def test_nothing_that_was_deleted_is_found_between_a_cut_and_the_next_run(
     for cut in range(0, len(steps), 3):
         firm = changed_firm.with_home_copy(tmp_path / f"cut-{cut}")
         run_until_cut(firm, cut, monkeypatch)
-        for query in QUERIES:
-            for hit in firm.search(query, f"{CORPORATE},{PARTNER}"):
-                assert hit.path in (CHANGED, KEPT, NEW)
-                assert hit.passage == text_of(firm, hit.path)[hit.start_char : hit.end_char]
+        for hit in (hit for hits in answers(firm) for hit in hits):
+            assert hit.path in (CHANGED, KEPT, NEW)
+            assert hit.passage == text_of(firm, hit.path)[hit.start_char : hit.end_char]
 
 
 def text_of(firm: SmallFirm, path: str) -> str:

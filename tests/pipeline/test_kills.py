@@ -15,7 +15,8 @@ from knowledge_index.config import EmbeddingSettings, RetrievalSettings
 from knowledge_index.embed import build_embedder
 from small_firm import BARRED, CORPORATE, OUTSIDER, PARTNER, SmallFirm, search, write_estate
 
-KILLS = 20
+KILLS = 10
+KILLS_OF_THE_COMMAND = 20
 QUERIES = ("price of a gearbox", "12 O 345/25", "Betriebskosten der Halle nach Flächen", "who keeps this paper secret")
 CALLERS = (CORPORATE, PARTNER, f"{PARTNER},{BARRED}", OUTSIDER)
 # Far longer than a run takes; a test that fails is better than one that waits.
@@ -95,7 +96,7 @@ def test_the_command_killed_at_any_moment_and_run_again_gives_the_results_of_an_
     expected, expected_answers = undisturbed.stores(), answers(undisturbed)
 
     moments = random.Random(20260302)
-    for number in range(KILLS):
+    for number in range(KILLS_OF_THE_COMMAND):
         killed = firm.with_home_copy(tmp_path / f"killed-{number}")
         command = start_command(killed)
         time.sleep(moments.uniform(0, seconds))

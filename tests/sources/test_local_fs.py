@@ -289,3 +289,14 @@ def test_a_source_is_never_written_to(root: Path) -> None:
     for each in listed(root):
         LocalFolderSource(root).read(each.disk_path)
     assert tree() == before
+
+
+def test_a_time_beyond_what_a_catalog_stores_comes_as_a_hint_in_range(root: Path) -> None:
+    beyond_ns = 2**40 * 10**9
+    os.utime(put(root / "a.txt"), ns=(beyond_ns, beyond_ns))
+    if (root / "a.txt").stat().st_mtime_ns != beyond_ns:
+        pytest.skip("this file system holds no such date")
+    (first,), (second,) = listed(root), listed(root)
+    assert -(2**63) <= first.mtime_ns < 2**63
+    assert (first.mtime_ns - beyond_ns) % 2**64 == 0
+    assert first == second

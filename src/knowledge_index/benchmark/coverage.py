@@ -30,7 +30,9 @@ class CoverageCheck(Protocol):
         ...
 
 
-def require_coverage(queries: Sequence[GoldQuery], check: CoverageCheck, grants: ObjectGrants) -> CoverageReport:
+def require_coverage(
+    queries: Sequence[GoldQuery], check: CoverageCheck, grants: ObjectGrants, *, corpus_is_the_golds: bool
+) -> CoverageReport:
     """Make sure that every gold path is indexed and may be seen by the principal whose query expects it.
 
     Raises:
@@ -46,7 +48,11 @@ def require_coverage(queries: Sequence[GoldQuery], check: CoverageCheck, grants:
     reasons = hidden | reasons
     if reasons:
         raise PreconditionError(_message(reasons, len(principals_by_path)))
-    return CoverageReport(n_gold_paths=len(principals_by_path), n_searchable_paths=len(principals_by_path))
+    return CoverageReport(
+        n_gold_paths=len(principals_by_path),
+        n_searchable_paths=len(principals_by_path),
+        corpus_is_the_golds=corpus_is_the_golds,
+    )
 
 
 def _hidden(principals_by_path: dict[str, set[Principal]], grants: ObjectGrants) -> dict[str, str]:

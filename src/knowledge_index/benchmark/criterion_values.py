@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
+from itertools import accumulate
 
 MIN_QUOTED_CHARACTERS = 6
 MAX_QUOTED_CHARACTERS = 60
@@ -101,7 +103,11 @@ def _quoted(text: str) -> Iterator[tuple[int, str]]:
         elif mark != "”" and (mark != '"' or _can_open(text, position)):
             stack.append((position, mark))
     unclosed_from = stack[0][0] if stack else len(text)
+    # Folding keeps every character that is no white space, so most of what is too long need not be cut out to tell.
+    kept = [0, *accumulate(not character.isspace() for character in text)]
     for start, end in sorted(spans):
+        if kept[end] - kept[start + 1] > MAX_QUOTED_CHARACTERS:
+            continue
         value = fold_white_space(text[start + 1 : end])
         if (
             start < unclosed_from
@@ -145,7 +151,8 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 
-_NUMBER = r"\d+(?:(?:[.,'’\u00a0\u202f]|(?<=\d)\ (?=\d{3}(?!\d)))\d+)*(?:,[-–—]{1,2})?"
+# Twelve groups are more than money has; without a bound a long row of numbers is read from each of them to its end.
+_NUMBER = r"\d+(?:(?:[.,'’\u00a0\u202f]|(?<=\d)\ (?=\d{3}(?!\d)))\d+){0,12}(?:,[-–—]{1,2})?"
 _SCALE = r"(?:\s?(?:thousand|million|billion|mio\.?|mrd\.?|tsd\.?|millionen|milliarden|mn|bn|m|k)(?![^\W_]))?"
 _CODE = r"(?:EUR|USD|GBP|CHF|JPY|CNY|RMB|CAD|AUD|NZD|HKD|SGD|SEK|NOK|DKK|PLN|CZK|HUF|INR|BRL|MXN|ZAR|ILS|KRW|TWD)"
 _SIGN = r"(?:(?:US|CA|C|AU|A|NZ|HK|S)?\$|[€£¥₹₪₩])"
@@ -168,7 +175,8 @@ _SPACED_REFERENCES = (
 _TOKEN = re.compile(
     r"(?<![^\W_])(?<![-/])(?<!\d[.,])[^\W_]+(?:[-/]{1,2}[^\W_]+)*(?![^\W_])(?![-/]{1,2}[^\W_])(?![.,]\d)"
 )
-_NOT_TEXT = re.compile(r"\S+://\S+|www\.\S+|\S+@\S+")
+_RUN = re.compile(r"\S+")
+_ADDRESS_MARK, _ADDRESS_START = re.compile(r"(?:://|@)\S"), re.compile(r"www\.\S")
 _PERIOD = re.compile(
     r"days?|weeks?|months?|years?|hours?|minutes?|quarters?|business|calendar|tage?s?|wochen?|monate?s?|jahre?s?|stunden?"
 )
@@ -176,8 +184,8 @@ _PERIOD = re.compile(
 
 def _unquoted(text: str, criterion_ids: frozenset[str]) -> Iterator[tuple[int, NamedValue]]:
     """References, amounts and dates; what one pattern took is hidden from the next ones."""
-    rest = _NOT_TEXT.sub(lambda match: "\n" * len(match[0]), text)
-    own_ids = frozenset(_id_style(each) for each in criterion_ids)
+    rest = _RUN.sub(lambda match: _without_address(match[0]), text)
+    own_ids = _id_styles(criterion_ids)
     patterns = (
         *((pattern, ValueKind.REFERENCE) for pattern in _SPACED_REFERENCES),
         (_AMOUNT, ValueKind.AMOUNT),
@@ -188,9 +196,26 @@ def _unquoted(text: str, criterion_ids: frozenset[str]) -> Iterator[tuple[int, N
         matches = list(pattern.finditer(rest))
         if pattern is _TOKEN:
             matches = [match for match in matches if _is_reference(match[0]) and _id_style(match[0]) not in own_ids]
+        pieces, end = [], 0
         for match in matches:
             yield match.start(), NamedValue(kind, fold_white_space(match[0]))
-            rest = rest[: match.start()] + "\n" * len(match[0]) + rest[match.end() :]
+            pieces += [rest[end : match.start()], "\n" * len(match[0])]
+            end = match.end()
+        rest = "".join([*pieces, rest[end:]])
+
+
+def _without_address(run: str) -> str:
+    """A run of text without white space, the web or mail address in it hidden."""
+    if _ADDRESS_MARK.search(run, 1):
+        return "\n" * len(run)
+    start = _ADDRESS_START.search(run)
+    return run if start is None else run[: start.start()] + "\n" * (len(run) - start.start())
+
+
+@lru_cache(maxsize=4)
+def _id_styles(criterion_ids: frozenset[str]) -> frozenset[str]:
+    # Remembered, as every criterion of a task is read with the ids of all.
+    return frozenset(_id_style(each) for each in criterion_ids)
 
 
 def _id_style(text: str) -> str:
@@ -220,7 +245,11 @@ def _is_reference(token: str) -> bool:
 def _is_numeric_reference(token: str, parts: list[str], digits: int) -> bool:
     """Digits alone are a reference when they are too many for a fraction or a range, and are no span of years."""
     years = len(parts) == 2 and re.fullmatch(r"(?:19|20)\d\d", parts[0]) is not None
-    if years and (int(parts[1]) % 100 == (int(parts[0]) + 1) % 100 or ("-" in token and len(parts[1]) == 4)):
+    if (
+        years
+        and parts[1].isdecimal()
+        and (int(parts[1][-2:]) == (int(parts[0]) + 1) % 100 or ("-" in token and len(parts[1]) == 4))
+    ):
         return False
     return digits >= (5 if "/" in token else 7)
 

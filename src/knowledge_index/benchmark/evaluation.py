@@ -62,6 +62,7 @@ class EvaluationServices:
 
     ``search`` is timed and must be the one that users have; ``probe_search`` is not timed and may remember query
     vectors, as it asks each query once for every principal. ``clock`` is monotonic, in seconds.
+    ``corpora`` are the contents of the sources, named as ``corpus_sha256`` of the manifest names them.
     """
 
     search: SearchService
@@ -69,6 +70,7 @@ class EvaluationServices:
     compile_scope: Callable[[frozenset[Principal]], Scope]
     coverage: CoverageCheck
     grants: ObjectGrants
+    corpora: frozenset[str]
     index_signature: str
     clock: Callable[[], float]
 
@@ -110,7 +112,12 @@ def evaluate(
     settings = {name: preset(name, shipped) for name in presets}
     queries = gold.queries
     _require_sound(gold)
-    coverage = require_coverage(queries, services.coverage, services.grants)
+    coverage = require_coverage(
+        queries,
+        services.coverage,
+        services.grants,
+        corpus_is_the_golds=gold.meta.corpus_sha256 in services.corpora,
+    )
     named = principals_to_probe(queries, services.grants)
     outsider = outsider_of(queries, services.grants)
     scopes = {principal: services.compile_scope(frozenset({principal})) for principal in (*named, outsider)}
@@ -140,7 +147,7 @@ def evaluate(
         lift=lift,
         walls=walls,
         timings=tuple(row for name, each in measured.items() for row in _timings(name, each, queries)),
-        gate=judge(lift, walls, min_lift),
+        gate=judge(lift, walls, coverage, min_lift),
         queries=tuple(_query_report(index, query, measured, values) for index, query in enumerate(queries)),
     )
     return Evaluation(report, queries, {name: each.rankings for name, each in measured.items()})

@@ -1,14 +1,17 @@
 """A task set becomes a firm: a tree of documents with grants, scenarios, a manifest and gold."""
 
+import glob
 import hashlib
 import os
 import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from filelock import FileLock
 
 from knowledge_index.benchmark.criterion_values import fold
 from knowledge_index.benchmark.gold import derive_gold
@@ -32,6 +35,8 @@ from knowledge_index.benchmark.task_set import read_task_set
 from knowledge_index.convert import converter_for
 from knowledge_index.domain.errors import ConversionError, InputError, UsageError
 from knowledge_index.domain.progress import Progress
+
+_WORKSHOP_LOCK = "generating.lock"
 
 
 @dataclass(frozen=True)
@@ -130,8 +135,14 @@ def _built_aside(out: Path) -> Iterator[Path]:
     """A new folder beside ``out`` that becomes ``out`` when the block ends well, and disappears when it does not."""
     target = out.resolve()
     beside = next(parent for parent in target.parents if parent.is_dir())
+    prefix = f".{target.name[:40]}.partial-"
+    _remove_abandoned(beside, prefix)
     try:
-        workshop = Path(tempfile.mkdtemp(dir=beside, prefix=f".{target.name[:40]}.partial-"))
+        workshop = Path(tempfile.mkdtemp(dir=beside, prefix=prefix))
+        lock = FileLock(workshop / _WORKSHOP_LOCK)
+        # A file system that knows no locks will do: nobody can take the lock there to remove the workshop.
+        with suppress(NotImplementedError):
+            lock.acquire(blocking=False)
     except OSError as error:
         raise InputError(f"{out} cannot be made: {beside} cannot be written to ({error.strerror})") from error
     try:
@@ -144,7 +155,16 @@ def _built_aside(out: Path) -> Iterator[Path]:
     except OSError as error:
         raise InputError(f"{out} cannot be made: {error.filename or out}: {error.strerror or error}") from error
     finally:
+        lock.release()
         shutil.rmtree(workshop, ignore_errors=True)
+
+
+def _remove_abandoned(beside: Path, prefix: str) -> None:
+    """Remove what killed generations left: workshops whose lock nobody holds; any other folder is not ours."""
+    for workshop in sorted(beside.glob(f"{glob.escape(prefix)}*")):
+        if (workshop / _WORKSHOP_LOCK).is_file():
+            with suppress(OSError, NotImplementedError), FileLock(workshop / _WORKSHOP_LOCK, blocking=False):
+                shutil.rmtree(workshop, ignore_errors=True)
 
 
 def _copy_documents(packed: Sequence[PackedScenario], mock_dms: Path, progress: Progress) -> dict[str, str]:
@@ -167,7 +187,10 @@ def _copy_documents(packed: Sequence[PackedScenario], mock_dms: Path, progress: 
 
 
 def _read_texts(mock_dms: Path, digests: dict[str, str], progress: Progress) -> tuple[dict[str, str], dict[str, str]]:
-    """Folded text by path, and error class by path where there is none; equal bytes of one format are read once."""
+    """Folded text by path, and error class by path where there is none; equal bytes of one format are read once.
+
+    The class is ``internal`` where a converter failed by a fault of its own, as in a run of the pipeline.
+    """
     outcomes: dict[tuple[str, str], str | ConversionError] = {}
     texts: dict[str, str] = {}
     unreadable: dict[str, str] = {}
@@ -175,10 +198,13 @@ def _read_texts(mock_dms: Path, digests: dict[str, str], progress: Progress) -> 
         for path, digest in sorted(digests.items()):
             blob = (digest, PurePosixPath(path).suffix.lower())
             if blob not in outcomes:
+                data = (mock_dms / path).read_bytes()
                 try:
-                    outcomes[blob] = fold(converter_for(path).convert((mock_dms / path).read_bytes()).text)
+                    outcomes[blob] = fold(converter_for(path).convert(data).text)
                 except ConversionError as error:
                     outcomes[blob] = error
+                except Exception as error:
+                    outcomes[blob] = ConversionError("internal", f"{type(error).__name__}: {error}")
             outcome = outcomes[blob]
             if isinstance(outcome, ConversionError):
                 unreadable[path] = outcome.error_class

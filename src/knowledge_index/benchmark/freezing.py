@@ -27,7 +27,8 @@ from knowledge_index.domain.errors import InputError
 SCHEMA_VERSION = 1
 _GOLD_SUFFIX = ".gold.jsonl"
 _META_SUFFIX = ".meta.json"
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+# A file name has 255 bytes at most; the suffixes and those of a temporary file need the rest.
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,199}")
 
 
 class FrozenGoldMeta(BaseModel):
@@ -74,7 +75,7 @@ def freeze_gold(firm: Path, name: str, to: Path, force: bool) -> FreezeResult:
     """
     if not _NAME.fullmatch(name) or name.endswith((_GOLD_SUFFIX, _META_SUFFIX)):
         raise InputError(
-            f"'{name}' cannot name frozen gold: use lower-case letters, digits, '.', '_' and '-', "
+            f"'{name}' cannot name frozen gold: use at most 200 lower-case letters, digits, '.', '_' and '-', "
             "a letter or digit first, and no file suffix"
         )
     manifest = read_manifest(firm)

@@ -1,15 +1,39 @@
 """Whether an evaluation passes, and everything that speaks against it."""
 
-from knowledge_index.benchmark.report import ALL_KINDS, GateReport, LiftReport, WallProbe, WallsReport, WallStatus
+import math
+
+from knowledge_index.benchmark.report import (
+    ALL_KINDS,
+    CoverageReport,
+    GateReport,
+    LiftReport,
+    WallProbe,
+    WallsReport,
+    WallStatus,
+)
+from knowledge_index.domain.errors import UsageError
 
 
-def judge(lift: LiftReport | None, walls: WallsReport, min_lift: float) -> GateReport:
+def check_min_lift(min_lift: float) -> None:
+    """Refuse what no lift can be compared with; below 0 is a loss that is still accepted.
+
+    Raises:
+        UsageError: it is no finite number.
+    """
+    if not math.isfinite(min_lift):
+        raise UsageError(f"--min-lift {min_lift}: has to be a finite number of nDCG@10, such as 0.05")
+
+
+def judge(lift: LiftReport | None, walls: WallsReport, coverage: CoverageReport, min_lift: float) -> GateReport:
     """Judge the lift, where ``full`` and ``naive_dense`` both ran, and the walls, always.
 
     A wall between groups cannot be probed where there is but one principal: that is noted, never counted as held, and
-    fails nothing, since there is no such wall.
+    fails nothing, since there is no such wall. An estate that holds other files than the gold's corpus is noted too.
     """
+    check_min_lift(min_lift)
     reasons, notes = _wall_findings(walls)
+    if not coverage.corpus_is_the_golds:
+        notes.append("no source holds exactly the corpus that this gold was derived from: figures cannot be compared")
     if lift is not None:
         reasons = _lift_reasons(lift, min_lift) + reasons
     return GateReport(

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from knowledge_index.access import compile_scope
 from knowledge_index.benchmark.coverage import UnsearchablePath
 from knowledge_index.benchmark.evaluation import EvaluationServices
+from knowledge_index.benchmark.manifest import corpus_sha256_of
 from knowledge_index.catalog import Catalog
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.principals import Principal
@@ -24,12 +25,17 @@ def evaluation_services(service: RetrievalService) -> EvaluationServices:
 
     with catalog.transaction() as session:
         grants = session.acl_classes.grants_by_path()
+        corpora = frozenset(
+            corpus_sha256_of({each.path: each.blob_sha256 for each in session.objects.current(source.id)})
+            for source in session.sources.all()
+        )
     return EvaluationServices(
         search=service,
         probe_search=dataclasses.replace(service, embedder=MemoisedEmbedder(service.embedder)),
         compile_scope=scope_of,
         coverage=_CatalogCoverage(catalog),
         grants=grants,
+        corpora=corpora,
         index_signature=service.embedder.signature.id,
         clock=time.perf_counter,
     )

@@ -37,6 +37,8 @@ class CoverageReport(_Model):
 
     n_gold_paths: int
     n_searchable_paths: int
+    corpus_is_the_golds: bool
+    """Whether some source holds exactly the files, by path and bytes, that the gold was derived from."""
 
 
 class MetricsRow(_Model):

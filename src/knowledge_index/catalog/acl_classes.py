@@ -23,11 +23,15 @@ class AclClasses:
         self._connection.execute(statement.on_conflict_do_nothing())
 
     def in_use(self) -> list[AclClass]:
-        """The classes of current source objects, by id."""
-        held = select(schema.source_object.c.acl_class_id).where(schema.source_object.c.state == "current").distinct()
+        """The classes of current source objects and of index rows, by id.
+
+        Those of rows too: between a change of grants and the next run a row still carries the old class, and whoever is
+        in both must go on finding it. Who is not is stopped by the object's own class, which decides at the end.
+        """
+        objects = select(schema.source_object.c.acl_class_id).where(schema.source_object.c.state == "current")
         statement = (
             select(schema.acl_class.c.id, schema.acl_class.c.grants)
-            .where(schema.acl_class.c.id.in_(held))
+            .where(schema.acl_class.c.id.in_(objects.union(select(schema.index_row.c.acl_class_id))))
             .order_by(schema.acl_class.c.id)
         )
         return [AclClass(row.id, _grants(row.grants)) for row in self._connection.execute(statement)]

@@ -1,6 +1,7 @@
 """Opens the catalog and hands out transactions on it."""
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,7 +20,7 @@ from knowledge_index.catalog.passages import Passages
 from knowledge_index.catalog.pipeline_objects import PipelineObjects
 from knowledge_index.catalog.sources import Sources
 from knowledge_index.catalog.status import Status
-from knowledge_index.domain.errors import IndexStateError
+from knowledge_index.domain.errors import BusyError, IndexStateError, KnowledgeIndexError, PreconditionError
 
 _VERSION_KEY = "schema_version"
 
@@ -50,7 +51,8 @@ class Catalog:
         """A transaction that commits when the block ends and rolls back when it raises.
 
         Raises:
-            IndexStateError: the file is damaged, or cannot be read or written.
+            IndexStateError: the file is damaged, or cannot be read or written, or its disk is full.
+            BusyError: another process holds the file for longer than is waited for.
         """
         with _explained(self._file), self._engine.begin() as connection:
             yield CatalogSession(connection)
@@ -64,7 +66,8 @@ def open_catalog(file: Path) -> Catalog:
     """Open the catalog, making it where it does not exist; what an existing one holds is left alone.
 
     Raises:
-        IndexStateError: the file is no catalog of this version, or is damaged.
+        IndexStateError: the file is no catalog of this version, is damaged, or cannot be opened.
+        BusyError: another process holds the file for longer than is waited for.
     """
     if not file.exists():
         _create(file)
@@ -72,7 +75,7 @@ def open_catalog(file: Path) -> Catalog:
     try:
         with _explained(file), engine.begin() as connection:
             _refuse_another_schema(file, connection)
-    except IndexStateError:
+    except KnowledgeIndexError:
         engine.dispose()
         raise
     return Catalog(file, engine)
@@ -80,7 +83,8 @@ def open_catalog(file: Path) -> Catalog:
 
 def _create(file: Path) -> None:
     # Made aside and linked, so that two first runs at the same moment make one catalog, and neither sees half of one.
-    file.parent.mkdir(parents=True, exist_ok=True)
+    with _explained(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
     with _explained(file), TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as aside:
         new = Path(aside) / file.name
         engine = _engine_over(new)
@@ -111,9 +115,32 @@ def _explained(file: Path) -> Iterator[None]:
     except DatabaseError as error:
         if type(error) not in (DatabaseError, OperationalError):
             raise
+        raise _told(file, error) from error
+    except OSError as error:
         raise IndexStateError(
-            f"{file}: cannot be used as a catalog: {error.orig}; restore it from a backup or choose another --home"
+            f"{file}: cannot be made: {error.strerror or error}; make its folder writable for this user and free "
+            "its disk if it is full, or choose another --home"
         ) from error
+
+
+def _told(file: Path, error: DatabaseError) -> PreconditionError:
+    # An extended code has the primary one in its low byte.
+    match getattr(error.orig, "sqlite_errorcode", 0) & 0xFF:
+        case sqlite3.SQLITE_FULL:
+            return IndexStateError(
+                f"{file}: the disk is full ({error.orig}); free some space and run the same command again: "
+                "what was finished is kept"
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return BusyError(f"{file}: another process holds the catalog ({error.orig}); wait until it has ended")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_IOERR:
+            return IndexStateError(
+                f"{file}: the catalog cannot be read or written ({error.orig}); it needs this user's permission to "
+                "write to the file and its folder, for searches too, and a disk that works"
+            )
+    return IndexStateError(
+        f"{file}: cannot be used as a catalog: {error.orig}; restore it from a backup or choose another --home"
+    )
 
 
 def _engine_over(file: Path) -> Engine:

@@ -159,6 +159,7 @@ class SourceStatus:
     name: str
     kind: str
     root: str
+    acl_map: str | None
     last_synced_at: str | None
     current: int
     indexed: int

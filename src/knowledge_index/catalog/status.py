@@ -38,7 +38,7 @@ class Status:
         waiting = and_(_CURRENT, ~_INDEXED, _OBJECT.quarantine_class.is_(None))
         statement = (
             select(
-                *(schema.source.c[name] for name in ("name", "kind", "root", "last_synced_at")),
+                *(schema.source.c[name] for name in ("name", "kind", "root", "acl_map", "last_synced_at")),
                 _count(_CURRENT, "current"),
                 _count(indexed, "indexed"),
                 _count(waiting, "pending"),
@@ -94,8 +94,12 @@ class Status:
         return int(chunks), int(rows)
 
     def unsearchable(self, paths: Collection[str]) -> list[Unsearchable]:
-        """Those of the paths that no search can find now, each with the reason, by path."""
+        """Those of the paths that no search can find now, each with the reason, by path.
+
+        A path that two sources hold is among them: a path alone does not say which of the two files is meant.
+        """
         statement = select(
+            _OBJECT.source_id,
             _OBJECT.path,
             _OBJECT.state,
             _OBJECT.quarantine_class,
@@ -103,11 +107,12 @@ class Status:
             _NO_GRANTS.label("without_grants"),
         ).order_by(_OBJECT.id)
         reasons: dict[str, str | None] = {}
+        holders: dict[str, int] = {}
         for row in self._connection.execute(statement):
-            if row.path in reasons and reasons[row.path] is None:
-                continue  # another source has it searchable
             if row.state != ObjectState.CURRENT:
                 reasons.setdefault(row.path, "no longer in its source")
+            elif holders.setdefault(row.path, row.source_id) != row.source_id:
+                reasons[row.path] = "in two sources: evaluate in a home that has one of them"
             elif row.quarantine_class is not None:
                 reasons[row.path] = f"quarantined: {row.quarantine_class}"
             elif row.without_grants:

@@ -46,8 +46,8 @@ def _global_options(
     context.obj = State(resolve_home(home), tuple(settings or ()))
 
 
-benchmark_commands.register(app)
 pipeline_commands.register(app)
 search_commands.register(app)
+benchmark_commands.register(app)
 spans_commands.register(app)
 config_commands.register(app)

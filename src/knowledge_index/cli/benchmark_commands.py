@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from knowledge_index.cli.output import print_json
+from knowledge_index.cli.output import print_json, printable
 from knowledge_index.cli.progress import console_progress
 from knowledge_index.cli.state import State
 from knowledge_index.domain.errors import UsageError
@@ -24,11 +24,18 @@ def generate_benchmark(
     areas: Annotated[
         str | None, typer.Option("--areas", metavar="a/b,c", help="Only these practice areas; else all.")
     ] = None,
-    matters: Annotated[int, typer.Option("--matters", min=1, help="At most so many matters.")] = 50,
-    docs_target: Annotated[int, typer.Option("--docs-target", min=1, help="At most so many documents.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", help="Decides which scenarios are packed, in which order.")] = 42,
+    matters: Annotated[int, typer.Option("--matters", metavar="N", min=1, help="At most so many matters.")] = 50,
+    docs_target: Annotated[
+        int, typer.Option("--docs-target", metavar="N", min=1, help="At most so many documents.")
+    ] = 1000,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Decides which scenarios are packed, in which order.")
+    ] = 42,
 ) -> None:
-    """Pack a legal task set into a firm-shaped tree with grants and derived gold: files only."""
+    """Build a firm and its gold from a task set.
+
+    Packs the set's papers into matters with grants, and derives what each query should find: files only, no index.
+    """
     from knowledge_index.benchmark.firm import generate_benchmark as generate
 
     wanted = None
@@ -53,7 +60,7 @@ def generate_benchmark(
     if firm.unreadable:
         typer.echo(f"{len(firm.unreadable)} documents have no text that could be read, so no query can find them:")
         for path, error_class in sorted(firm.unreadable.items())[:20]:
-            typer.echo(f"  {path}: {error_class}")
+            typer.echo(f"  {printable(path)}: {error_class}")
     gold = ", ".join(f"{count} {kind}" for kind, count in counts.gold_by_kind.items())
     typer.echo(f"Gold: {gold}. Content {firm.manifest.corpus_sha256[:16]}…")
     typer.echo(f"Next: ki add-source {out / 'mock_dms'} --name NAME --acl-map {out / 'acl-by-path.json'}")
@@ -61,13 +68,16 @@ def generate_benchmark(
 
 def freeze_gold(
     firm: Annotated[Path, typer.Argument(metavar="OUT", help="A folder that generate-benchmark made.")],
-    name: Annotated[str, typer.Option("--name", help="The name that run-retrieval-eval finds it by.")],
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="The name that run-retrieval-eval finds it by.")],
     to: Annotated[
         Path | None, typer.Option("--to", metavar="DIR", help="Where to; else the package's benchmark/data folder.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace another gold under this name.")] = False,
 ) -> None:
-    """Keep a generated firm's gold under a name, with its checksum."""
+    """Keep a generated firm's gold under a name.
+
+    Its checksum and the firm's are kept with it, so that an evaluation knows what it measures.
+    """
     from knowledge_index.benchmark.freezing import freeze_gold as freeze
     from knowledge_index.benchmark.freezing import packaged_gold_folder
 
@@ -90,14 +100,19 @@ def run_retrieval_eval(
         Path | None, typer.Option("--run-dir", metavar="DIR", help="Write TREC run and qrels files.")
     ] = None,
     min_lift: Annotated[
-        float, typer.Option("--min-lift", help="What full has to gain over naive_dense in nDCG@10.")
+        float, typer.Option("--min-lift", metavar="X", help="What full has to gain over naive_dense in nDCG@10.")
     ] = 0.05,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Measure presets over one index against frozen gold, probe the walls, and pass or fail a gate."""
+    """Measure retrieval against frozen gold.
+
+    Runs presets over one index, probes every wall, and exits 1 when the gate fails, 3 when gold is not indexed.
+    """
     from knowledge_index.benchmark.freezing import load_frozen_gold
+    from knowledge_index.benchmark.gate import check_min_lift
     from knowledge_index.benchmark.presets import presets_of
 
+    check_min_lift(min_lift)
     presets = presets_of(baseline)
     for place in (report_file.parent if report_file else None, run_dir):
         if place is not None:

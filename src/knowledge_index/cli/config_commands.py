@@ -10,7 +10,7 @@ from knowledge_index.cli.state import State
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    config_app = typer.Typer(help="The settings in force.", no_args_is_help=True, rich_markup_mode=None)
+    config_app = typer.Typer(help="Show the settings in force.", no_args_is_help=True, rich_markup_mode=None)
     config_app.command("show")(show)
     app.add_typer(config_app, name="config")
 
@@ -19,7 +19,7 @@ def show(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Show every setting, its value, and where the value comes from."""
+    """Show every setting and where it comes from."""
     import json
 
     state: State = context.obj

@@ -2,9 +2,13 @@
 
 import dataclasses
 import json
+import re
 from typing import Any
 
 import typer
+
+# Controls, line and paragraph separators, marks that reorder a line (bidi), and surrogates, which no stream can encode.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def print_json(value: Any) -> None:
@@ -12,10 +16,24 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
 
 
+def printable(text: str, keep: str = "") -> str:
+    r"""The text with all that would move the cursor or rewrite the line as a visible escape such as ``\x1b``.
+
+    File names and documents are written by others: what they hold must not reach a terminal raw. ``keep`` has the
+    characters that stay as they are, such as line feed and tab in a passage. Text that is safe stays as it is.
+    """
+    return _UNPRINTABLE.sub(lambda match: match[0] if match[0] in keep else _escape(match[0]), text)
+
+
 def one_line(text: str, width: int) -> str:
-    """The text with its white space folded, cut to ``width`` characters."""
-    folded = " ".join(text.split())
+    """The text with its white space folded, made :func:`printable`, cut to ``width`` characters."""
+    folded = printable(" ".join(text.split()))
     return folded if len(folded) <= width else folded[: width - 1] + "…"
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def _plain(value: object) -> object:

@@ -1,5 +1,6 @@
 """add-source, sync, run, status."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 from knowledge_index.cli.output import one_line, print_json
 from knowledge_index.cli.progress import console_progress
 from knowledge_index.cli.state import State
-from knowledge_index.domain.errors import InputError, UsageError
+from knowledge_index.domain.errors import InputError, SourceError, UsageError
 
 _SHOWN = 20
 
@@ -24,13 +25,16 @@ def register(app: typer.Typer) -> None:
 def add_source(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to index; it is never written to.")],
-    name: Annotated[str, typer.Option("--name", help="A short name of your choice.")],
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="A short name of your choice.")],
     acl_map: Annotated[
         Path | None,
         typer.Option("--acl-map", metavar="FILE", help="JSON: path -> [{principal, access}]. None: seen by nobody."),
     ] = None,
 ) -> None:
-    """Connect a folder (kind local_fs) as a source."""
+    """Connect a folder as a source.
+
+    Its files are observed by the next sync; they are never written to. The source is of kind local_fs.
+    """
     from knowledge_index.sources import LOCAL_FS
     from knowledge_index.sources.acl_map import load_acl_map
 
@@ -46,7 +50,7 @@ def add_source(
     entries = len(load_acl_map(acl_map)) if acl_map else 0
     home_now = state.home()
     with home_now.writing(), state.catalog() as catalog, catalog.transaction() as session:
-        session.sources.add(name, LOCAL_FS, str(root), str(acl_map.resolve()) if acl_map else None)
+        session.sources.add(name, LOCAL_FS, str(root), os.path.abspath(acl_map) if acl_map else None)
     grants = f"{entries} paths have grants" if acl_map else "no ACL map: visible to nobody"
     typer.echo(f"Source '{name}' added: {root} ({grants}). Next: ki sync")
 
@@ -58,16 +62,21 @@ def sync(
         bool, typer.Option("--rehash", help="Read every file again, whatever size and time say.")
     ] = False,
 ) -> None:
-    """Observe the sources: what is new, changed, moved or gone, and who may see it."""
+    """Observe what changed in the sources.
+
+    Records what is new, changed, moved or gone, and who may see it. Exits 1 when a file could not be read.
+    """
     from datetime import UTC, datetime
 
+    from knowledge_index.pipeline import renew_relations
     from knowledge_index.sources import open_source
     from knowledge_index.sources.acl_map import load_acl_map
-    from knowledge_index.sources.sync import sync_source
+    from knowledge_index.sources.sync import apply_grants, sync_source
 
     state: State = context.obj
     home = state.home()
     failed = False
+    unread: list[str] = []
     with home.writing(), state.catalog() as catalog:
         with catalog.transaction() as session:
             records = session.sources.all()
@@ -79,19 +88,26 @@ def sync(
         # All maps before the first sync: a malformed one stops the command before anything is recorded.
         grants = {record.name: load_acl_map(Path(record.acl_map)) if record.acl_map else {} for record in records}
         for record in records:
-            report = sync_source(
-                catalog,
-                record,
-                open_source(record),
-                grants[record.name],
-                installation_key=home.installation_key(),
-                rehash=rehash,
-                clock=lambda: datetime.now(UTC),
-                progress=console_progress(),
-            )
+            try:
+                report = sync_source(
+                    catalog,
+                    record,
+                    open_source(record),
+                    grants[record.name],
+                    installation_key=home.installation_key(),
+                    rehash=rehash,
+                    clock=lambda: datetime.now(UTC),
+                    progress=console_progress(),
+                )
+            except SourceError as error:
+                regranted = apply_grants(catalog, record, grants[record.name])
+                typer.echo(f"{record.name}: not synced; grants changed on {regranted}")
+                unread.append(f"source '{record.name}': {error}")
+                continue
             typer.echo(
                 f"{report.source}: {report.new} new, {report.changed} changed, {report.moved} moved, "
-                f"{report.gone} gone, {report.unchanged} unchanged; grants changed on {report.grants_changed}; {report.hashed} files read"
+                f"{report.gone} gone, {report.unchanged} unchanged; grants changed on {report.grants_changed}; "
+                f"{report.hashed} files read"
             )
             _list(f"{len(report.skipped)} skipped", [f"{each.path}: {each.reason}" for each in report.skipped])
             _list(
@@ -99,16 +115,22 @@ def sync(
                 [each.reason for each in report.unreadable],
             )
             failed = failed or bool(report.unreadable)
+        renew_relations(catalog, forget_old_titles=True)
+    if unread:
+        raise SourceError("\n".join(unread))
     if failed:
         raise typer.Exit(1)
 
 
 def run(
     context: typer.Context,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many objects in this run.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="At most so many objects.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 when anything was newly quarantined.")] = False,
 ) -> None:
-    """Take pending objects through convert, relate, enrich and index; a killed run goes on where it stood."""
+    """Index what the last sync saw.
+
+    Takes pending objects through convert, relate, enrich and index; a run that was killed goes on where it stood.
+    """
     state: State = context.obj
     config = state.load_config().config
     from knowledge_index.embed import build_embedder
@@ -141,7 +163,10 @@ def status(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Show operators what is indexed, pending, quarantined, visible to nobody, or on both sides of a wall."""
+    """Show operators how the estate stands.
+
+    What is indexed, pending, quarantined, visible to nobody, or on both sides of a wall.
+    """
     state: State = context.obj
     with state.catalog() as catalog, catalog.transaction() as session:
         sources = session.status.sources()
@@ -172,6 +197,7 @@ def status(
         return
     for each in sources:
         typer.echo(f"\n{each.name} ({each.kind}): {each.root}")
+        typer.echo(f"  ACL map       {each.acl_map or 'none: visible to nobody'}")
         typer.echo(f"  last synced   {each.last_synced_at or 'never'}")
         typer.echo(f"  objects       {each.current}, of which {each.indexed} indexed, {each.pending} pending")
         typer.echo(f"  quarantined   {each.quarantined}")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from knowledge_index.cli.output import one_line, print_json
+from knowledge_index.cli.output import one_line, print_json, printable
 from knowledge_index.cli.state import State
 
 _AsOption = Annotated[
@@ -20,11 +20,11 @@ def register(app: typer.Typer) -> None:
 
 def search(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="Words, a question, a quotation or a reference.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words, a question, a quotation or a reference.")],
     principals: _AsOption,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many hits.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many hits.")] = 10,
     matter: Annotated[
-        list[str] | None, typer.Option("--matter", help="Only this matter reference; repeatable.")
+        list[str] | None, typer.Option("--matter", metavar="REF", help="Only this matter reference; repeatable.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
@@ -55,13 +55,13 @@ def search(
         matter_name = (
             f"{hit.matter_ref} {hit.matter_title}".strip() if hit.matter_ref != hit.matter_title else hit.matter_ref
         )
-        typer.echo(f"{place:2}. {hit.title}  [{hit.version_status}]  {hit.score:.4f}")
-        typer.echo(f"    {hit.source}:{hit.path}")
-        typer.echo(f"    {matter_name}{'  |  ' + hit.heading if hit.heading else ''}")
+        typer.echo(f"{place:2}. {printable(hit.title)}  [{hit.version_status}]  {hit.score:.4f}")
+        typer.echo(f"    {printable(f'{hit.source}:{hit.path}')}")
+        typer.echo(f"    {printable(matter_name + ('  |  ' + hit.heading if hit.heading else ''))}")
         typer.echo(f"    {one_line(hit.passage, 220)}")
         typer.echo(f"    {', '.join(f'{leg.leg} #{leg.rank}' for leg in hit.legs)}  ki show {hit.hit_id} --as …\n")
     for note in result.notes:
-        typer.echo(f"Note: {note}.")
+        typer.echo(f"Note: {printable(note)}.")
 
 
 def show(
@@ -70,7 +70,7 @@ def show(
     principals: _AsOption,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Show a hit's passage in its context, and where it stands."""
+    """Show a hit's passage in its context."""
     from knowledge_index.domain.principals import parse_principals
     from knowledge_index.retrieval import show_hit
 
@@ -100,10 +100,11 @@ def show(
             }
         )
         return
-    typer.echo(f"{each.title}  [{each.version_status}]")
-    typer.echo(f"{each.source}:{each.path}")
-    typer.echo(f"Matter {each.matter_ref} {each.matter_title}".rstrip())
+    typer.echo(f"{printable(each.title)}  [{each.version_status}]")
+    typer.echo(printable(f"{each.source}:{each.path}"))
+    typer.echo(printable(f"Matter {each.matter_ref} {each.matter_title}".rstrip()))
     typer.echo(f"Characters {each.start_char} to {each.end_char} of the text {each.text_sha256} by {each.converter}\n")
-    typer.echo(f"… {shown.before.strip()}" if shown.before.strip() else "")
-    typer.echo(f"\n>>> {shown.passage.strip()} <<<\n")
-    typer.echo(f"{shown.after.strip()} …" if shown.after.strip() else "")
+    before, passage, after = (printable(text.strip(), "\n\t") for text in (shown.before, shown.passage, shown.after))
+    typer.echo(f"… {before}" if before else "")
+    typer.echo(f"\n>>> {passage} <<<\n")
+    typer.echo(f"{after} …" if after else "")

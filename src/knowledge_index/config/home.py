@@ -54,11 +54,18 @@ class Home:
         """Make the folder, readable by its owner alone, and the installation's key, once.
 
         Raises:
-            ConfigurationError: the folder cannot be made or written.
+            ConfigurationError: the folder cannot be made or written, or its catalog has lost its key.
         """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Looked for before the key: a first run at the same moment writes the key first, then the catalog.
+            in_use = self.catalog_file.exists()
             if not self.key_file.exists():
+                if in_use:
+                    raise ConfigurationError(
+                        f"{self.key_file}: the installation's key is missing, and another one would change every id; "
+                        "restore it from a backup, or sync and run again into another --home"
+                    )
                 self._write_key(secrets.token_bytes(_KEY_BYTES))
         except OSError as error:
             raise ConfigurationError(
@@ -86,6 +93,7 @@ class Home:
 
         Raises:
             BusyError: another process is.
+            ConfigurationError: the lock cannot be taken, as the home cannot be written to.
         """
         lock = FileLock(self.writer_lock_file)
         try:
@@ -93,6 +101,13 @@ class Home:
         except Timeout as error:
             raise BusyError(
                 f"{self.folder}: another ki process is syncing or running here; wait until it has ended"
+            ) from error
+        except (OSError, NotImplementedError) as error:
+            # The latter comes from a file system that knows no locks.
+            cause = (error.strerror if isinstance(error, OSError) else None) or error
+            raise ConfigurationError(
+                f"{self.writer_lock_file}: cannot be locked for writing: {cause}; make the home writable for "
+                "this user and free its disk if it is full, or choose another with --home or KI_HOME"
             ) from error
         try:
             yield

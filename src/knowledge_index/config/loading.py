@@ -56,11 +56,12 @@ def load_config(home: Path, environment: Mapping[str, str], overrides: Mapping[s
 
 
 def _file_settings(file: Path) -> list[tuple[str, str, Any]]:
-    if not file.exists():
-        return []
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (OSError, ValueError, RecursionError) as error:
+        # ValueError: no UTF-8, no TOML, or a number of thousands of digits.
         raise ConfigurationError(f"{file}: cannot be read as TOML: {error}") from error
     settings: list[tuple[str, str, Any]] = []
     for section, content in table.items():
@@ -83,7 +84,7 @@ def _typed(text: str) -> Any:
     """A variable's text as JSON where it is JSON (true, 0.5, null), else the text itself."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

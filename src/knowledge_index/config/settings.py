@@ -15,7 +15,7 @@ class RetrievalSettings(_Section):
     weight_lexical: float = Field(1.0, ge=0, description="fusion weight of the lexical leg; 0 switches it off")
     weight_semantic: float = Field(0.5, ge=0, description="fusion weight of the semantic leg; 0 switches it off")
     weight_identifier: float = Field(1.0, ge=0, description="fusion weight of the identifier leg; 0 switches it off")
-    fusion_rrf_k: int = Field(5, ge=1, description="rank constant of reciprocal rank fusion")
+    fusion_rrf_k: int = Field(5, ge=1, le=1_000_000, description="rank constant of reciprocal rank fusion")
     version_status_boost: float = Field(
         0.0, ge=0, le=1, description="share by which a fused score rises for executed and final papers"
     )

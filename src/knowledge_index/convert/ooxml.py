@@ -4,7 +4,6 @@ import io
 import posixpath
 import re
 import zipfile
-import zlib
 from typing import Any
 
 from knowledge_index.domain.errors import ConversionError
@@ -14,7 +13,6 @@ _OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # A part that unpacks to more is no paper that anybody wrote; unpacking it could exhaust the machine.
 _MAX_PART_BYTES = 512 * 1024 * 1024
 _BARE_AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});)")
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError)
 _RELATIONSHIPS = "{http://schemas.openxmlformats.org/package/2006/relationships}"
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 
@@ -36,8 +34,8 @@ class OoxmlPackage:
             )
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(data))
-        except _UNREADABLE as error:
-            raise ConversionError("damaged", f"the file is no readable zip archive: {error}") from error
+        except Exception as error:
+            raise ConversionError("damaged", f"the file is no readable zip archive: {_named(error)}") from error
         self._names = set(self._archive.namelist())
 
     def part_names(self) -> list[str]:
@@ -56,13 +54,15 @@ class OoxmlPackage:
         """
         try:
             info = self._archive.getinfo(name)
-            if info.file_size > _MAX_PART_BYTES:
-                raise ConversionError("too_large", f"part {name} unpacks to {info.file_size} bytes")
-            return self._archive.read(info)
         except KeyError as error:
             raise ConversionError("damaged", f"the package lacks its part {name}") from error
-        except _UNREADABLE as error:
-            raise ConversionError("damaged", f"part {name} does not unpack: {error}") from error
+        if info.file_size > _MAX_PART_BYTES:
+            raise ConversionError("too_large", f"part {name} unpacks to {info.file_size} bytes")
+        try:
+            return self._archive.read(info)
+        except Exception as error:
+            # Each decompressor has errors of its own (zlib, bz2, lzma), and none of them says anything but "damaged".
+            raise ConversionError("damaged", f"part {name} does not unpack: {_named(error)}") from error
 
     def parse(self, name: str) -> Any:
         """The root element of an XML part; bare ampersands are read as the character.
@@ -112,6 +112,10 @@ class OoxmlPackage:
             # A title is a help, not the text: a paper is not quarantined for it.
             return None
         return None
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def escape_bare_ampersands(content: bytes) -> bytes:

@@ -6,7 +6,8 @@ touches no other row. A scan costs about 1.5 KB of memory traffic a row; LanceDB
 
 import shutil
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -78,7 +79,7 @@ class LanceVectorIndex:
             by_key.setdefault(storable(row.row_key), row)
         if not by_key:
             return 0
-        with self._lock:
+        with self._lock, self._damage_explained():
             table = self._table(create=True)
             present = self._present_keys(table, by_key)
             absent = [row for key, row in by_key.items() if key not in present]
@@ -92,7 +93,7 @@ class LanceVectorIndex:
         from lancedb.expr import col
 
         keys = sorted({storable(key) for key in row_keys})
-        with self._lock:
+        with self._lock, self._damage_explained():
             table = self._table() if keys else None
             if table is None:
                 return
@@ -102,11 +103,14 @@ class LanceVectorIndex:
     def row_keys(self) -> set[str]:
         """See :meth:`VectorIndex.row_keys`."""
         table = self._table()
-        return set() if table is None else set(table.search().select(["row_key"]).to_arrow()["row_key"].to_pylist())
+        if table is None:
+            return set()
+        with self._damage_explained():
+            return set(table.search().select(["row_key"]).to_arrow()["row_key"].to_pylist())
 
     def compact(self) -> None:
         """See :meth:`VectorIndex.compact`."""
-        with self._lock:
+        with self._lock, self._damage_explained():
             table = self._table()
             if table is not None:
                 table.optimize(cleanup_older_than=_KEEP_OLD_VERSIONS)
@@ -154,7 +158,7 @@ class LanceVectorIndex:
 
     def _rows(self, table: Any) -> _Rows:
         """The rows in memory, loaded again whenever any process has written a new version of the table."""
-        with self._lock:
+        with self._lock, self._damage_explained():
             version = int(table.version)
             if self._loaded is None or self._loaded.version != version:
                 found = table.to_arrow().sort_by([("acl_class_id", "ascending"), ("row_key", "ascending")])
@@ -209,6 +213,19 @@ class LanceVectorIndex:
             ]
         )
 
+    @contextmanager
+    def _damage_explained(self) -> Iterator[None]:
+        """What a person can act on, in place of the engine's errors; opening reads no file of rows."""
+        try:
+            yield
+        except Exception as error:
+            if not _is_the_engines(error):
+                raise
+            raise IndexStateError(
+                f"{self._folder}: the vector index cannot be read or written ({error}): unless the disk is full or "
+                "read-only it is damaged: delete the folder and run 'ki run', which makes it anew"
+            ) from error
+
     def _table(self, create: bool = False) -> Any:
         """The table, which sees other processes' writes at every call, or None where nothing was written yet."""
         with self._lock:
@@ -228,7 +245,9 @@ class LanceVectorIndex:
                     shutil.rmtree(self._folder / f"{_TABLE_NAME}.lance", ignore_errors=True)
                     table = connection.create_table(_TABLE_NAME, schema=self._schema())
                 dimensions = table.schema.field("vector").type.list_size
-            except (ValueError, OSError, RuntimeError, KeyError) as error:
+            except Exception as error:
+                if not _is_the_engines(error):
+                    raise
                 raise IndexStateError(
                     f"{self._folder}: the vector index cannot be opened ({error}): "
                     "delete the folder and run 'ki run', which makes it anew"
@@ -240,6 +259,11 @@ class LanceVectorIndex:
                 )
             self._opened = table
             return table
+
+
+def _is_the_engines(error: Exception) -> bool:
+    """Whether the engine raised it: a panic, which some damage leads to, has a class that it does not export."""
+    return isinstance(error, ValueError | OSError | RuntimeError | KeyError) or type(error).__name__ == "RustPanic"
 
 
 def _matrix(vectors: "pyarrow.ChunkedArray", dimensions: int) -> Matrix:

@@ -8,7 +8,8 @@ import math
 import os
 import shutil
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -67,7 +68,7 @@ class TantivyLexicalIndex:
             by_key.setdefault(storable(row.row_key), row)
         if not by_key:
             return 0
-        with self._lock:
+        with self._lock, self._damage_explained():
             index = self._current_index() or self._first_generation()
             if len(_present_keys(index, by_key)) == len(by_key):
                 return 0
@@ -104,8 +105,9 @@ class TantivyLexicalIndex:
         searcher = self._searcher()
         if searcher is None:
             return set()
-        # The term dictionary is the set of keys, since no row is ever deleted from a generation.
-        return {key for key, _ in searcher.terms_with_prefix("row_key", "")}
+        with self._damage_explained():
+            # The term dictionary is the set of keys, since no row is ever deleted from a generation.
+            return {key for key, _ in searcher.terms_with_prefix("row_key", "")}
 
     def search_text(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
         """See :meth:`LexicalIndex.search_text`.
@@ -120,13 +122,14 @@ class TantivyLexicalIndex:
         if searcher is None:
             return []
         schema = _schema()
-        should = [_any_of(schema, each) for each in _rarest(searcher, terms.alternatives)]
-        if not should:
-            return []
-        if len(terms.wording) in _PHRASE_TOKENS:
-            phrase = tantivy.Query.phrase_query(schema, "text", list(terms.wording))
-            should.append(tantivy.Query.boost_query(phrase, _PHRASE_BOOST))
-        return _search(searcher, should, scope, filters, pool)
+        with self._damage_explained():
+            should = [_any_of(schema, each) for each in _rarest(searcher, terms.alternatives)]
+            if not should:
+                return []
+            if len(terms.wording) in _PHRASE_TOKENS:
+                phrase = tantivy.Query.phrase_query(schema, "text", list(terms.wording))
+                should.append(tantivy.Query.boost_query(phrase, _PHRASE_BOOST))
+            return _search(searcher, should, scope, filters, pool)
 
     def search_identifiers(
         self, identifiers: Collection[str], scope: Scope, filters: SearchFilters, pool: int
@@ -139,13 +142,14 @@ class TantivyLexicalIndex:
             return []
         schema = _schema()
         should = []
-        for identifier in sorted({storable(each) for each in identifiers}):
-            frequency = searcher.doc_freq("identifiers", identifier)
-            if frequency:
-                term = tantivy.Query.term_query(schema, "identifiers", identifier, index_option="basic")
-                idf = math.log(1 + (searcher.num_docs - frequency + 0.5) / (frequency + 0.5))
-                should.append(tantivy.Query.const_score_query(term, idf))
-        return _search(searcher, should, scope, filters, pool) if should else []
+        with self._damage_explained():
+            for identifier in sorted({storable(each) for each in identifiers}):
+                frequency = searcher.doc_freq("identifiers", identifier)
+                if frequency:
+                    term = tantivy.Query.term_query(schema, "identifiers", identifier, index_option="basic")
+                    idf = math.log(1 + (searcher.num_docs - frequency + 0.5) / (frequency + 0.5))
+                    should.append(tantivy.Query.const_score_query(term, idf))
+            return _search(searcher, should, scope, filters, pool) if should else []
 
     def _searcher(self) -> "tantivy.Searcher | None":
         with self._lock:
@@ -182,6 +186,20 @@ class TantivyLexicalIndex:
             f"{self._folder}: the lexical index cannot be opened ({error}): "
             "delete the folder and run 'ki run', which makes it anew"
         )
+
+    @contextmanager
+    def _damage_explained(self) -> Iterator[None]:
+        """What a person can act on, in place of the engine's errors; opening reads a file's end alone."""
+        try:
+            yield
+        except BaseException as error:
+            # The engine's panics, which some damage leads to, are no Exception.
+            if not isinstance(error, ValueError | OSError | RuntimeError) and type(error).__name__ != "PanicException":
+                raise
+            raise IndexStateError(
+                f"{self._folder}: the lexical index cannot be read or written ({error}): unless the disk is full or "
+                "read-only it is damaged: delete the folder and run 'ki run', which makes it anew"
+            ) from error
 
     def _writer(self, index: "tantivy.Index") -> "tantivy.IndexWriter":
         try:

@@ -43,10 +43,10 @@ def convert_object(
         report.unread.append((each.path, str(error)))
         return
     except ConversionError as error:
-        _quarantine(catalog, each, error.error_class, str(error), report)
+        quarantine(catalog, each, error.error_class, str(error), report)
         return
     except Exception as error:  # noqa: BLE001  a converter's own bug is one object's trouble, not the estate's
-        _quarantine(catalog, each, "internal", f"{type(error).__name__}: {error}", report)
+        quarantine_bug(catalog, each, error, report)
         return
     if document_id is not None:
         with catalog.transaction() as session:
@@ -69,7 +69,13 @@ def _converted(catalog: Catalog, source: SyncSource, each: PipelineObject, repor
         return session.conversions.add(each.blob_sha256, document)
 
 
-def _quarantine(catalog: Catalog, each: PipelineObject, error_class: str, message: str, report: RunReport) -> None:
+def quarantine_bug(catalog: Catalog, each: PipelineObject, error: Exception, report: RunReport) -> None:
+    """Set an object aside whose bytes or text made our own code fail; the class is ``internal``."""
+    quarantine(catalog, each, "internal", f"{type(error).__name__}: {error}", report)
+
+
+def quarantine(catalog: Catalog, each: PipelineObject, error_class: str, message: str, report: RunReport) -> None:
+    """Set an object aside until its bytes or its converter's version change."""
     with catalog.transaction() as session:
         session.pipeline_objects.set_quarantined(each.id, error_class, message, converter_id(each.path))
     report.quarantined.append(QuarantinedObject(each.source, each.path, error_class, message))

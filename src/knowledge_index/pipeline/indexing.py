@@ -7,6 +7,7 @@ from knowledge_index.catalog.records import IndexRowRecord, PipelineObject
 from knowledge_index.chunking.base import Chunker
 from knowledge_index.embed import CachedEmbedder
 from knowledge_index.index.base import LexicalIndex, VectorIndex, VectorRow
+from knowledge_index.pipeline.converting import quarantine_bug
 from knowledge_index.pipeline.passages import Passage, fingerprint_of, indexed_text, lexical_row, passages_of
 from knowledge_index.pipeline.report import RunReport
 
@@ -50,7 +51,11 @@ class Indexer:
         with self._catalog.transaction() as session:
             text = session.conversions.text(each.converted_document_id)
             identifiers = session.conversions.identifiers(each.converted_document_id)
-        passages = passages_of(each, text, identifiers, self._chunker)
+        try:
+            passages = passages_of(each, text, identifiers, self._chunker)
+        except Exception as error:  # noqa: BLE001  one text that our own code fails on must not stop the estate
+            quarantine_bug(self._catalog, each, error, self._report)
+            return 1
         self._waiting.append((each, passages))
         self._waiting_keys.update(passage.row.row_key for passage in passages)
         return self.flush() if len(self._waiting_keys) >= _ROWS_PER_WRITE else 0

@@ -2,9 +2,29 @@
 
 from collections.abc import Iterable
 
+from knowledge_index.catalog import Catalog
 from knowledge_index.catalog.records import PipelineObject, Relation
 from knowledge_index.domain.matters import matter_of
 from knowledge_index.domain.versions import document_key_of, humanised_stem, version_name_of
+
+
+def renew_relations(catalog: Catalog, *, forget_old_titles: bool) -> None:
+    """Bring the stored relations to what the objects of this moment tell.
+
+    With ``forget_old_titles``, passages indexed under another title are taken out until the next run: after a change of
+    grants the old title may be that of a version behind a wall.
+    """
+    with catalog.transaction() as session:
+        objects = session.pipeline_objects.current()
+        held = {each.id: each.relation for each in objects}
+        changed = {each: relation for each, relation in relate(objects).items() if held[each] != relation}
+        session.pipeline_objects.set_relations(changed)
+        if forget_old_titles:
+            session.pipeline_objects.unindex(
+                object_id
+                for object_id, relation in changed.items()
+                if (before := held[object_id]) is not None and before.title != relation.title
+            )
 
 
 def relate(objects: Iterable[PipelineObject]) -> dict[int, Relation]:

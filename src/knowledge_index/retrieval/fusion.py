@@ -32,13 +32,18 @@ def fuse(
 ) -> dict[Unit, Ranked]:
     """Reciprocal rank fusion: the sum over the legs of weight / (rrf_k + rank), ranks from 1.
 
+    Units with one score share the best of their ranks: a tie says nothing about which of them is better, and is broken
+    after fusion by what does.
+
     Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
     Methods", SIGIR 2009; there without weights and with the constant 60.
     """
     scores: defaultdict[Unit, float] = defaultdict(float)
     legs: defaultdict[Unit, list[LegRank]] = defaultdict(list)
     for leg in Leg:
-        for rank, (unit, score) in enumerate(rankings.get(leg, ()), start=1):
+        rank, previous = 0, None
+        for place, (unit, score) in enumerate(rankings.get(leg, ()), start=1):
+            rank, previous = (place, score) if score != previous else (rank, previous)
             scores[unit] += weights[leg] / (rrf_k + rank)
             legs[unit].append(LegRank(leg, rank, score))
     return {unit: Ranked(score, tuple(legs[unit])) for unit, score in scores.items()}

@@ -168,9 +168,12 @@ class _Ranking:
         over rows. Version status orders the versions that hold the passage and breaks ties between papers.
         """
         settings = self._settings
+        row_tie_keys = {row_key: min(map(_tie_key, held)) for row_key, held in self._by_row.items()}
         fused_rows = fuse(
             {
-                leg: [(row.row_key, row.score) for row in rows if row.row_key in self._by_row]
+                leg: rank_units(
+                    ((row.row_key, row.score) for row in rows if row.row_key in row_tie_keys), row_tie_keys.__getitem__
+                )
                 for leg, rows in self._rows_by_leg.items()
             },
             self._weights,

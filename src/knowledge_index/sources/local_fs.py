@@ -11,6 +11,7 @@ from knowledge_index.domain.errors import SourceError
 from knowledge_index.sources.base import ListedFile, SkippedFile
 
 _MAX_FILE_BYTES = 512 * 1024 * 1024
+_HINT_RANGE = 2**64
 
 
 class LocalFolderSource:
@@ -99,7 +100,13 @@ def _seen(disk_path: str, entry: os.DirEntry[str]) -> ListedFile | SkippedFile:
         status = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
         return SkippedFile(path, "was gone before it could be looked at")
-    return ListedFile(path, disk_path, status.st_size, status.st_mtime_ns, status.st_ino)
+    return ListedFile(path, disk_path, status.st_size, _hint(status.st_mtime_ns), _hint(status.st_ino))
+
+
+def _hint(value: int) -> int:
+    """A time or inode within the signed 64 bits that a catalog stores: a file system may hold dates beyond 2262."""
+    half = _HINT_RANGE // 2
+    return (value + half) % _HINT_RANGE - half
 
 
 def _is_utf8(name: str) -> bool:

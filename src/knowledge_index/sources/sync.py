@@ -126,6 +126,24 @@ def sync_source(
     )
 
 
+def apply_grants(catalog: Catalog, record: SourceRecord, grants: Mapping[str, tuple[Grant, ...]]) -> int:
+    """Apply the grants to all known paths of a source that cannot be read now; returns how many changed class.
+
+    A wall has to go up whether or not the share behind it can be reached.
+    """
+    classes = _Classes(grants)
+    with catalog.transaction() as session:
+        known = session.objects.current(record.id)
+        changed = [each for each in known if each.acl_class_id != classes.of(each.path).id]
+        for acl_class in classes.used():
+            session.acl_classes.put(acl_class)
+        for each in changed:
+            session.objects.set_acl_class(each.id, classes.of(each.path).id)
+        if changed:
+            session.meta.raise_policy_epoch()
+    return len(changed)
+
+
 class _Classes:
     """The ACL class of each path, one object a distinct class."""
 
