@@ -26,7 +26,9 @@ from knowledge_index.domain.errors import KnowledgeIndexError
 from knowledge_index.sources.acl_map import load_acl_map
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "external/README.md", ROOT / "testdata/README.md"])
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "external/README.md", ROOT / "testdata/README.md"]
+)
 GLOBAL_OPTIONS = {"--home", "--set", "--debug", "--version", "--help"}
 # The commands as they were asked for; there may be more, never fewer.
 PROMISED_OPTIONS = {

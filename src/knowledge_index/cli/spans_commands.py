@@ -22,7 +22,7 @@ _OUT_HELP = "A folder for the reports and rankings."
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     spans_app = typer.Typer(
-        help="Is the passage that answers the question really retrieved, and if not, why?",
+        help="Measure whether the right characters are found, and why not.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )
