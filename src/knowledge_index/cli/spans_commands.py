@@ -22,7 +22,7 @@ _OUT_HELP = "A folder for the reports and rankings."
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     spans_app = typer.Typer(
-        help="Measure whether the right characters are found, and why not.",
+        help="Measure whether the right characters are found.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )
@@ -48,7 +48,7 @@ def prepare_cuad(
         bool, typer.Option("--allow-other-file", help="Take a file with another SHA-256 than CUADv1.json's.")
     ] = False,
 ) -> None:
-    """Make an eval set from CUAD: a sample of its contracts, its clause types as questions."""
+    """Make an eval set from a sample of CUAD."""
     from knowledge_index.benchmark.spans.prepare_cuad import prepare_cuad as prepare
 
     made = prepare(
@@ -100,7 +100,7 @@ def run(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Ask each question of its own document under every configuration, and say what was not found, and why."""
+    """Ask each question of its document; say what is missed, and why."""
     from knowledge_index.benchmark.spans.configurations import SCOPED_CONFIGURATIONS, select_configurations
     from knowledge_index.benchmark.spans.eval_set import load_eval_set
     from knowledge_index.benchmark.spans.run_files import prepare_folder
@@ -141,7 +141,7 @@ def run_corpus(
     config_names: Annotated[list[str] | None, typer.Option("--config", metavar="NAME", help=_CONFIG_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Ask each question of the whole corpus, and count the right characters among the best passages."""
+    """Ask each question of a whole corpus."""
     from knowledge_index.benchmark.spans.configurations import CORPUS_CONFIGURATIONS, select_configurations
     from knowledge_index.benchmark.spans.corpus import load_corpus_benchmark
     from knowledge_index.benchmark.spans.run_files import prepare_folder
