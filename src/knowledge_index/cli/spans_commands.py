@@ -100,7 +100,7 @@ def run(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Ask each question of its document; say what is missed, and why."""
+    """Ask each question of its own document."""
     from knowledge_index.benchmark.spans.configurations import SCOPED_CONFIGURATIONS, select_configurations
     from knowledge_index.benchmark.spans.eval_set import load_eval_set
     from knowledge_index.benchmark.spans.run_files import prepare_folder
