@@ -199,6 +199,6 @@ def test_gold_that_is_not_frozen_is_not_loaded(firm: Path) -> None:
 def test_a_name_that_no_file_can_have_is_refused(firm: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot name frozen gold"):
         freeze_gold(firm, "a" * 201, tmp_path / "data", force=False)
-    with pytest.raises(InputError, match="no frozen gold|is not frozen gold"):
+    with pytest.raises(InputError, match="is not frozen gold"):
         load_frozen_gold("a" * 300)
     assert freeze_gold(firm, "a" * 200, tmp_path / "data", force=False).gold_file.is_file()

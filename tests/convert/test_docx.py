@@ -191,6 +191,7 @@ def test_a_part_that_does_not_unpack_is_damaged_whatever_packed_it(method: int) 
         archive.writestr("word/document.xml", part("document", f"<w:body>{paragraph('x' * 5000)}</w:body>"))
         packed = archive.getinfo("word/document.xml")
     data = bytearray(buffer.getvalue())
-    start = packed.header_offset + 30 + len(packed.filename)
-    data[start : start + packed.compress_size] = b"\xff" * packed.compress_size
+    # The head that names the settings of LZMA stays, so that the decompressor itself meets the damage.
+    start, end = packed.header_offset + 30 + len(packed.filename) + 9, data.index(b"PK\x01\x02")
+    data[start:end] = b"\xff" * (end - start)
     assert error_class_of(bytes(data)) == "damaged"

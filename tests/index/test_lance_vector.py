@@ -132,8 +132,7 @@ def test_scores_of_close_vectors_are_exact_and_complete(tmp_path):
     assert [each.score for each in found] == sorted((score for score in scores if score >= boundary), reverse=True)
 
 
-@pytest.mark.parametrize("part", ["data", "_versions"])
-@pytest.mark.parametrize("opened", [False, True])
+@pytest.mark.parametrize(("part", "opened"), [("data", False), ("_versions", False), ("_versions", True)])
 @pytest.mark.parametrize(
     "damage",
     [lambda content: content[: len(content) // 2], lambda content: b"\xa5" * (len(content) - 16) + content[-16:]],

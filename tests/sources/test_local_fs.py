@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from knowledge_index.domain.errors import SourceError
+from knowledge_index.sources import local_fs
 from knowledge_index.sources.base import ListedFile, SkippedFile
 from knowledge_index.sources.local_fs import LocalFolderSource
 
@@ -291,12 +292,29 @@ def test_a_source_is_never_written_to(root: Path) -> None:
     assert tree() == before
 
 
-def test_a_time_beyond_what_a_catalog_stores_comes_as_a_hint_in_range(root: Path) -> None:
-    beyond_ns = 2**40 * 10**9
-    os.utime(put(root / "a.txt"), ns=(beyond_ns, beyond_ns))
-    if (root / "a.txt").stat().st_mtime_ns != beyond_ns:
-        pytest.skip("this file system holds no such date")
-    (first,), (second,) = listed(root), listed(root)
-    assert -(2**63) <= first.mtime_ns < 2**63
-    assert (first.mtime_ns - beyond_ns) % 2**64 == 0
-    assert first == second
+class _EntryOfAnotherFileSystem:
+    """A folder's entry with a time and an inode that this machine's file systems may not hold."""
+
+    name = "a.txt"
+
+    def __init__(self, time_ns: int, inode: int) -> None:
+        self.st_mtime_ns, self.st_ino, self.st_size = time_ns, inode, 4
+
+    def is_symlink(self) -> bool:
+        return False
+
+    def is_file(self, *, follow_symlinks: bool) -> bool:
+        return True
+
+    def stat(self, *, follow_symlinks: bool) -> "_EntryOfAnotherFileSystem":
+        return self
+
+
+@given(st.integers(-(2**70), 2**70), st.integers(0, 2**64 - 1))
+def test_hints_beyond_what_a_catalog_stores_are_wrapped_into_its_range(time_ns: int, inode: int) -> None:
+    found = local_fs._seen("a.txt", _EntryOfAnotherFileSystem(time_ns, inode))  # type: ignore[arg-type]
+    assert isinstance(found, ListedFile)
+    for hint, value in ((found.mtime_ns, time_ns), (found.inode, inode)):
+        assert -(2**63) <= hint < 2**63
+        assert (hint - value) % 2**64 == 0
+        assert hint == value or not -(2**63) <= value < 2**63

@@ -203,7 +203,7 @@ def _read_texts(mock_dms: Path, digests: dict[str, str], progress: Progress) -> 
                     outcomes[blob] = fold(converter_for(path).convert(data).text)
                 except ConversionError as error:
                     outcomes[blob] = error
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001 - no fault of a converter may end the whole generation
                     outcomes[blob] = ConversionError("internal", f"{type(error).__name__}: {error}")
             outcome = outcomes[blob]
             if isinstance(outcome, ConversionError):

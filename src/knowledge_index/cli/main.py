@@ -4,6 +4,7 @@ import os
 import sys
 
 from knowledge_index.cli.app import app
+from knowledge_index.cli.output import printable
 from knowledge_index.domain.errors import KnowledgeIndexError
 
 _EXIT_FAULT = 70
@@ -22,7 +23,7 @@ def main() -> None:
     except KnowledgeIndexError as error:
         if debug:
             raise
-        print(f"Error: {error}", file=sys.stderr)
+        print("Error:", _shown(error), file=sys.stderr)
         sys.exit(error.exit_code)
     except SystemExit as end:
         # The command framework turns Ctrl-C into this exit and says nothing.
@@ -32,6 +33,10 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
-        print(f"Internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"Internal error: {type(error).__name__}:", _shown(error), file=sys.stderr)
         print("This is a fault of ki itself; the same command with --debug shows where.", file=sys.stderr)
         sys.exit(_EXIT_FAULT)
+
+
+def _shown(error: Exception) -> str:
+    return printable(str(error), keep="\n\t")
