@@ -41,7 +41,6 @@ format: $(STAMP) ## Format the code
 clean: ## Remove .venv, the demo and all caches
 	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache
 
-# Not compiled: most modules of the larger packages are never imported, and those that are get compiled then.
 $(STAMP): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || \
 		{ echo "$(PYTHON): not found. Install Python 3.11 or newer, or name one: make PYTHON=python3.12 setup" >&2; exit 1; }
@@ -51,5 +50,5 @@ $(STAMP): pyproject.toml constraints.txt
 		{ echo "$(PYTHON) cannot make virtual environments: install the package with its venv module (python3-venv)" >&2; exit 1; }
 	@echo "Setting up $(VENV): some minutes the first time, nothing after that"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $(STAMP)
