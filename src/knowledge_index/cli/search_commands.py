@@ -59,9 +59,8 @@ def search(
         typer.echo(f"    {printable(f'{hit.source}:{hit.path}')}")
         typer.echo(f"    {printable(matter_name + ('  |  ' + hit.heading if hit.heading else ''))}")
         typer.echo(f"    {one_line(hit.passage, 220)}")
-        typer.echo(
-            f"    {', '.join(f'{leg.leg} #{leg.rank}' for leg in hit.legs)}  ki show {hit.hit_id} --as {printable(principals)}\n"
-        )
+        found_by = ", ".join(f"{leg.leg} #{leg.rank}" for leg in hit.legs)
+        typer.echo(f"    {found_by}  ki show {hit.hit_id} --as {printable(principals)}\n")
     for note in result.notes:
         typer.echo(f"Note: {printable(note)}.")
 
