@@ -178,9 +178,10 @@ def test_a_flipped_byte_is_an_error_of_ours_or_text() -> None:
         broken = bytearray(data)
         broken[position] ^= 0xFF
         try:
-            converter_for("a.docx").convert(bytes(broken))
-        except ConversionError:
-            continue
+            text = converter_for("a.docx").convert(bytes(broken)).text
+        except ConversionError as error:
+            text = error.error_class
+        assert text
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

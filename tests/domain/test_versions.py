@@ -97,7 +97,7 @@ def test_a_mark_never_changes_the_family(stem: str, mark: str) -> None:
     assert version_name_of(f"folder/x{stem}x{mark}.docx").family_stem == name.family_stem
 
 
-def test_a_long_hostile_name_takes_no_time() -> None:
-    version_name_of("a/" + "-draft" * 2000 + ".docx")
-    version_name_of("a/" + "v1 " * 5000 + "x.docx")
-    version_name_of("a/" + "- _." * 5000 + "x.docx")
+def test_a_long_hostile_name_is_read_like_any_other() -> None:
+    assert version_name_of("a/" + "-draft" * 2000 + ".docx").status is VersionStatus.DRAFT
+    for noise in ("v1 ", "- _."):
+        assert version_name_of("a/" + noise * 5000 + "x.docx").family_stem.endswith("x")
