@@ -14,7 +14,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 metadata = MetaData()
 
