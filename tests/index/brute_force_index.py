@@ -11,7 +11,7 @@ import numpy as np
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.embed.base import Vector
-from knowledge_index.index.base import LexicalRow, ScoredRow, VectorRow
+from knowledge_index.index.base import LexicalRow, RowDifferences, ScoredRow, VectorRow
 
 
 def words(text: str) -> set[str]:
@@ -37,6 +37,15 @@ class BruteForceLexicalIndex:
         content = [asdict(row) for row in rows]
         self._file.parent.mkdir(parents=True, exist_ok=True)
         self._file.write_text(json.dumps(content))
+
+    def remove(self, row_keys: Collection[str]) -> None:
+        self.rebuild([row for row in self._rows().values() if row.row_key not in row_keys])
+
+    def compare(self, rows: Iterable[LexicalRow]) -> RowDifferences:
+        held, expected = self._rows(), {row.row_key: row for row in rows}
+        altered = {key for key in held.keys() & expected.keys() if held[key] != expected[key]}
+        missing, extra = expected.keys() - held.keys(), held.keys() - expected.keys()
+        return RowDifferences(frozenset(missing), frozenset(extra), frozenset(altered), ())
 
     def row_keys(self) -> set[str]:
         return set(self._rows())
@@ -100,6 +109,8 @@ def cosine(left: Vector, right: Vector) -> float:
 
 
 def is_visible(row: LexicalRow | VectorRow, scope: Scope, filters: SearchFilters) -> bool:
-    return row.acl_class_id in scope.acl_class_ids and (
-        not filters.matter_refs or row.matter_ref in filters.matter_refs
+    return (
+        row.acl_class_id in scope.acl_class_ids
+        and (not filters.matter_refs or row.matter_ref in filters.matter_refs)
+        and row.row_key not in filters.excluded_row_keys
     )

@@ -16,9 +16,14 @@ class Leg(StrEnum):
 
 @dataclass(frozen=True)
 class SearchFilters:
-    """Narrowings of a search, applied inside every leg before it ranks; empty means no narrowing."""
+    """Narrowings of a search, applied inside every leg before it ranks; empty means no narrowing.
+
+    ``excluded_row_keys`` are index rows that the catalog does not stand behind at the moment: they are neither ranked
+    nor counted. :class:`RetrievalService` sets them, its callers do not.
+    """
 
     matter_refs: frozenset[str] = frozenset()
+    excluded_row_keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

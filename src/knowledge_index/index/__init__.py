@@ -6,11 +6,12 @@ from pathlib import Path
 
 from knowledge_index.domain.errors import IndexStateError
 from knowledge_index.embed.base import EmbeddingSignature
-from knowledge_index.index.base import LexicalIndex, LexicalRow, ScoredRow, VectorIndex, VectorRow
+from knowledge_index.index.base import LexicalIndex, LexicalRow, RowDifferences, ScoredRow, VectorIndex, VectorRow
 
 __all__ = [
     "LexicalIndex",
     "LexicalRow",
+    "RowDifferences",
     "ScoredRow",
     "VectorIndex",
     "VectorRow",
@@ -24,17 +25,17 @@ _SIGNATURE_NAME = "signature.json"
 
 def holds_indexes(lexical_folder: Path, vector_folder: Path) -> bool:
     """Whether both folders hold an index; one that was made and never written to does not count."""
+    from knowledge_index.index.compartments import holds_manifest
     from knowledge_index.index.lance_vector import holds_table
-    from knowledge_index.index.tantivy_lexical import holds_generation
 
-    return holds_generation(lexical_folder) and holds_table(vector_folder)
+    return holds_manifest(lexical_folder) and holds_table(vector_folder)
 
 
 def open_lexical_index(folder: Path) -> LexicalIndex:
     """The lexical index in ``folder``, which need not exist yet."""
-    from knowledge_index.index.tantivy_lexical import TantivyLexicalIndex
+    from knowledge_index.index.compartments import CompartmentedLexicalIndex
 
-    return TantivyLexicalIndex(folder)
+    return CompartmentedLexicalIndex(folder)
 
 
 def open_vector_index(folder: Path, signature: EmbeddingSignature) -> VectorIndex:

@@ -41,23 +41,48 @@ class ScoredRow:
     score: float
 
 
+@dataclass(frozen=True)
+class RowDifferences:
+    """How an index differs from the rows that it should hold, by row key.
+
+    ``altered`` rows are there with another ACL class, matter or content. ``damaged`` says what could not be read, in
+    words for an operator; rows in it count as missing.
+    """
+
+    missing: frozenset[str]
+    extra: frozenset[str]
+    altered: frozenset[str]
+    damaged: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.extra or self.altered or self.damaged)
+
+
 class LexicalIndex(Protocol):
     """Words and identifiers.
 
     Writes are durable when a call returns and idempotent: a row key names its content, so a key that is present is
     left alone. Every search takes the scope and sees rows of its ACL classes only; an empty scope finds nothing without
     asking the engine. Results are ordered by score, then by row key.
+
+    A result is a function of the rows of the scope's classes less the filters' ``excluded_row_keys``, whatever else the
+    index holds or held: term statistics are counted over these rows alone.
     """
 
     def add(self, rows: Sequence[LexicalRow]) -> int:
         """Add the rows whose keys are absent; returns how many were written."""
         ...
 
-    def rebuild(self, rows: Iterable[LexicalRow]) -> None:
-        """Replace the whole content atomically: a reader or a crash sees the old or the new one.
+    def remove(self, row_keys: Collection[str]) -> None:
+        """Remove the rows, and every trace of them from the statistics; unknown keys are ignored."""
+        ...
 
-        The only way to remove rows, since term statistics of an engine outlive a delete.
-        """
+    def rebuild(self, rows: Iterable[LexicalRow]) -> None:
+        """Replace the whole content atomically: a reader or a crash sees the old or the new one."""
+        ...
+
+    def compare(self, rows: Iterable[LexicalRow]) -> RowDifferences:
+        """How the index differs from these rows; raises for no damage, but reports it."""
         ...
 
     def row_keys(self) -> set[str]:

@@ -95,8 +95,8 @@ class Indexer:
             # From the catalog first: a row that an index still holds and the catalog does not is never returned.
             with self._catalog.transaction() as session:
                 session.passages.delete_rows(unused)
+            self._lexical.remove(unused)
             self._vectors.remove(unused)
-            self._rebuild_lexical()
             self._report.rows_removed += len(unused)
         if self._compare_rows:
             self._reconcile()

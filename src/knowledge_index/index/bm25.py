@@ -1,0 +1,195 @@
+"""Exact BM25 over some segments as if their rows were all there is.
+
+Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", Foundations and Trends in
+Information Retrieval 3(4), 2009, with the idf of Lucene, ln(1 + (N - n + 0.5) / (n + 0.5)), which is never negative.
+Lengths are exact. A score is a function of the row and of the counts over the rows given; nothing else enters.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from knowledge_index.domain.errors import UsageError
+from knowledge_index.index.analysis import QueryTerms, storable
+from knowledge_index.index.base import ScoredRow
+from knowledge_index.index.segment import (
+    Floats,
+    Integers,
+    Mask,
+    Segment,
+    ShortIntegers,
+    identifier_hash,
+    slices,
+    word_hash,
+)
+
+_K1 = 1.2
+_B = 0.75
+_MAX_QUERY_TERMS = 256
+_PHRASE_TOKENS = range(2, 13)
+_PHRASE_BOOST = 2.0
+_SCORE_DECIMALS = 9
+
+
+class PooledSegments:
+    """The rows that one search ranks; counts are summed over them, without the rows that ``excluded`` names."""
+
+    def __init__(self, segments: Sequence[Segment], excluded: Collection[str]) -> None:
+        self._segments = segments
+        self._live = [_live_rows(each, excluded) for each in segments]
+        self._lengths = [np.diff(each.word_bounds) for each in segments]
+        self._row_count = sum(
+            each.row_count if live is None else int(live.sum()) for each, live in zip(segments, self._live, strict=True)
+        )
+        word_count = sum(
+            int(lengths.sum() if live is None else lengths[live].sum())
+            for lengths, live in zip(self._lengths, self._live, strict=True)
+        )
+        self._mean_length = max(1.0, word_count / max(1, self._row_count))
+
+    def search_text(self, terms: QueryTerms, matter_refs: Collection[str], pool: int) -> list[ScoredRow]:
+        """BM25 over the distinct words, of a word's spellings the best; a short wording counts as a term of its own."""
+        wanted = sorted({term for each in terms.alternatives for term in each} | set(terms.wording))
+        place_of = {term: number for number, term in enumerate(wanted)}
+        places, frequencies = self._looked_up([word_hash(term) for term in wanted])
+        groups = [[place_of[term] for term in each if frequencies[place_of[term]]] for each in terms.alternatives]
+        groups = [group for group in groups if group]
+        if len(groups) > _MAX_QUERY_TERMS:
+            # A whole document was pasted: its rarest words say what it is.
+            groups.sort(key=lambda group: (sum(frequencies[each] for each in group), [wanted[each] for each in group]))
+            groups = groups[:_MAX_QUERY_TERMS]
+        wording = [place_of[term] for term in terms.wording]
+        is_phrase = len(wording) in _PHRASE_TOKENS and all(frequencies[each] for each in wording)
+        phrase_weight = _PHRASE_BOOST * sum(self._idf(frequencies[each]) for each in wording) if is_phrase else 0.0
+        scores = []
+        for number, segment in enumerate(self._segments):
+            total = np.zeros(segment.row_count)
+            norm = _K1 * (1 - _B + _B * self._lengths[number] / self._mean_length)
+            for group in groups:
+                # Of several spellings the best counts, as if they were one word.
+                found = [(each, places[number][each]) for each in group if places[number][each] >= 0]
+                if len(found) == 1:
+                    ((each, place),) = found
+                    rows, counts = _postings(segment, place)
+                    total[rows] += self._weights(frequencies[each], counts, norm[rows])
+                elif found:
+                    best = np.zeros(segment.row_count)
+                    for each, place in found:
+                        rows, counts = _postings(segment, place)
+                        best[rows] = np.maximum(best[rows], self._weights(frequencies[each], counts, norm[rows]))
+                    total += best
+            if is_phrase and all(places[number][each] >= 0 for each in wording):
+                holders, times = _phrase_counts(segment, [int(places[number][each]) for each in wording])
+                total[holders] += phrase_weight * (_K1 + 1) * times / (times + norm[holders])
+            scores.append(total)
+        return self._best(scores, matter_refs, pool)
+
+    def search_identifiers(
+        self, identifiers: Collection[str], matter_refs: Collection[str], pool: int
+    ) -> list[ScoredRow]:
+        """A row's score is the sum of the idf of its identifiers among those asked for."""
+        wanted = sorted({storable(each) for each in identifiers})
+        places, frequencies = self._looked_up([identifier_hash(each) for each in wanted])
+        scores = []
+        for number, segment in enumerate(self._segments):
+            total = np.zeros(segment.row_count)
+            for each, place in enumerate(places[number]):
+                if place >= 0 and frequencies[each]:
+                    total[_postings(segment, place)[0]] += self._idf(frequencies[each])
+            scores.append(total)
+        return self._best(scores, matter_refs, pool)
+
+    def _looked_up(self, hashes: Sequence[int]) -> tuple[list[Integers], list[int]]:
+        """Where each term stands in each segment, and in how many rows of all it occurs."""
+        wanted = np.array(hashes, dtype=np.uint64)
+        frequencies = np.zeros(len(wanted), dtype=np.int64)
+        places = []
+        for segment, live in zip(self._segments, self._live, strict=True):
+            found = segment.places(wanted)
+            places.append(found)
+            present = np.flatnonzero(found >= 0)
+            if live is None:
+                frequencies[present] += segment.bounds[found[present] + 1] - segment.bounds[found[present]]
+            else:
+                for each in present:
+                    frequencies[each] += int(live[_postings(segment, found[each])[0]].sum())
+        return places, frequencies.tolist()
+
+    def _idf(self, frequency: int) -> float:
+        return math.log(1 + (self._row_count - frequency + 0.5) / (frequency + 0.5))
+
+    def _weights(self, frequency: int, counts: ShortIntegers, norm: Floats) -> Floats:
+        return self._idf(frequency) * (_K1 + 1) * counts / (counts + norm)
+
+    def _best(self, scores: Sequence[Floats], matter_refs: Collection[str], pool: int) -> list[ScoredRow]:
+        """The best ``pool`` rows and all that tie with the last of them, by score, then key."""
+        if pool < 1:
+            raise UsageError(f"a candidate pool of {pool} was asked for: ask for 1 or more")
+        matters = {storable(each) for each in matter_refs}
+        candidates = []
+        for segment, live, total in zip(self._segments, self._live, scores, strict=True):
+            if live is not None:
+                total[~live] = 0.0
+            if matters:
+                total[~np.array([each in matters for each in segment.matter_refs()])[segment.matter_of]] = 0.0
+            found = np.flatnonzero(total)
+            values = np.round(total[found], _SCORE_DECIMALS)
+            if len(found) > pool:
+                kept = values >= np.partition(values, len(values) - pool)[len(values) - pool]
+                found, values = found[kept], values[kept]
+            candidates.append((segment, found, values))
+        everything = np.concatenate([values for _, _, values in candidates]) if candidates else np.zeros(0)
+        if len(everything) > pool:
+            boundary = np.partition(everything, len(everything) - pool)[len(everything) - pool]
+        else:
+            boundary = 0.0
+        best = [
+            ScoredRow(segment.row_key(row), value)
+            for segment, found, values in candidates
+            for row, value in zip(found.tolist(), values.tolist(), strict=True)
+            if value >= boundary
+        ]
+        return sorted(best, key=lambda row: (-row.score, row.row_key))
+
+
+def _live_rows(segment: Segment, excluded: Collection[str]) -> Mask | None:
+    """Which rows count, or None where all do."""
+    if not excluded:
+        return None
+    gone = [segment.row_of_key[key] for key in excluded if key in segment.row_of_key]
+    if not gone:
+        return None
+    live = np.ones(segment.row_count, dtype=np.bool_)
+    live[gone] = False
+    return live
+
+
+def _postings(segment: Segment, place: int) -> tuple[ShortIntegers, ShortIntegers]:
+    start, end = segment.bounds[place], segment.bounds[place + 1]
+    return segment.rows[start:end], segment.frequencies[start:end]
+
+
+def _phrase_counts(segment: Segment, wording: Sequence[int]) -> tuple[Integers, Integers]:
+    """The rows that hold the terms one after the other, and how often each does."""
+    rarest_first = sorted(set(wording), key=lambda place: int(segment.bounds[place + 1] - segment.bounds[place]))
+    rows = _postings(segment, rarest_first[0])[0].astype(np.int64)
+    for place in rarest_first[1:]:
+        holding = np.zeros(segment.row_count, dtype=np.bool_)
+        holding[_postings(segment, place)[0]] = True
+        rows = rows[holding[rows]]
+    # A phrase begins where its rarest word stands, less that word's place in it: few places to look at.
+    starts = segment.word_bounds[rows]
+    ends = segment.word_bounds[rows + 1]
+    places = slices(starts, ends - starts)
+    holders = np.repeat(np.arange(len(rows)), ends - starts)
+    offset = wording.index(rarest_first[0])
+    hits = np.flatnonzero(segment.words[places] == rarest_first[0])
+    begins, holders = places[hits] - offset, holders[hits]
+    inside = (begins >= starts[holders]) & (begins + len(wording) <= ends[holders])
+    begins, holders = begins[inside], holders[inside]
+    for distance, place in enumerate(wording):
+        matching = segment.words[begins + distance] == place
+        begins, holders = begins[matching], holders[matching]
+    counts = np.bincount(holders, minlength=len(rows))
+    return rows[counts > 0], counts[counts > 0]
