@@ -1,5 +1,8 @@
 """Counters and marks of the whole installation."""
 
+import json
+from collections.abc import Iterable
+
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert
 
@@ -27,6 +30,30 @@ class Meta:
     def set_index_write_open(self, is_open: bool) -> None:
         """Say that index writes begin or have all ended."""
         self._set("index_write_open", "yes" if is_open else "no")
+
+    def row_changes(self) -> int:
+        """The counter that every change raises which may take the support of an index row away."""
+        return int(self._get("row_changes") or 0)
+
+    def note_row_change(self) -> None:
+        """Count one such change, in the transaction that makes it."""
+        self._set("row_changes", str(self.row_changes() + 1))
+
+    def rows_are_settled(self) -> bool:
+        """Whether every index row is known to be supported by a current object of its own ACL class."""
+        return self.row_changes() == int(self._get("row_changes_settled") or 0)
+
+    def set_rows_settled(self) -> None:
+        """Say that it is so at this moment."""
+        self._set("row_changes_settled", str(self.row_changes()))
+
+    def index_intent(self) -> frozenset[str]:
+        """Keys of rows that are being written or removed: an index may hold them, the catalog does not."""
+        return frozenset(json.loads(self._get("index_intent") or "[]"))
+
+    def set_index_intent(self, row_keys: Iterable[str]) -> None:
+        """Record which rows the next index writes are about; none when they are done."""
+        self._set("index_intent", json.dumps(sorted(row_keys)))
 
     def embedding_signature(self) -> str | None:
         """The signature of the vectors in the index, or None before the first."""

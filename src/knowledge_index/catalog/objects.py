@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, insert, select, update
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.records import ObjectRecord, ObjectState, ObservedObject
 
 _OBJECT = schema.source_object.c
@@ -39,6 +40,8 @@ class Objects:
 
     def end(self, object_ids: Sequence[int], state: ObjectState, at: str) -> None:
         """Supersede or tombstone objects; their rows stay."""
+        if object_ids:
+            Meta(self._connection).note_row_change()
         for object_id in object_ids:
             self._connection.execute(
                 update(schema.source_object).where(_OBJECT.id == object_id).values(state=state, ended_at=at)
@@ -46,6 +49,7 @@ class Objects:
 
     def update_hints(self, object_id: int, observed: ObservedObject) -> None:
         """Record a new size, time, inode, spelling or ACL class of unchanged bytes."""
+        Meta(self._connection).note_row_change()
         self._connection.execute(
             update(schema.source_object)
             .where(_OBJECT.id == object_id)
@@ -60,6 +64,7 @@ class Objects:
 
     def set_acl_class(self, object_id: int, acl_class_id: str) -> None:
         """Give an object the grants of another class."""
+        Meta(self._connection).note_row_change()
         self._connection.execute(
             update(schema.source_object).where(_OBJECT.id == object_id).values(acl_class_id=acl_class_id)
         )

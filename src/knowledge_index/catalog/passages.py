@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, insert, sele
 from sqlalchemy.dialects.sqlite import insert as insert_or_ignore
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, Occurrence
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus
@@ -75,7 +76,9 @@ class Passages:
 
     def replace_chunks(self, object_id: int, chunks: Sequence[ChunkRecord]) -> None:
         """Set where the passages of an object stand."""
-        self._connection.execute(delete(schema.chunk).where(_CHUNK.object_id == object_id))
+        replaced = self._connection.execute(delete(schema.chunk).where(_CHUNK.object_id == object_id)).rowcount
+        if replaced:
+            Meta(self._connection).note_row_change()
         if chunks:
             self._connection.execute(
                 insert(schema.chunk),
@@ -96,6 +99,47 @@ class Passages:
         """Rows that stand in no object any more, by key."""
         statement = select(_ROW.row_key).where(~select(_CHUNK.row_key).where(_CHUNK.row_key == _ROW.row_key).exists())
         return list(self._connection.execute(statement.order_by(_ROW.row_key)).scalars())
+
+    def settle(self) -> None:
+        """Note that every row is supported, if it is so: searches then need not look."""
+        if next(self._without_support(), None) is None:
+            Meta(self._connection).set_rows_settled()
+
+    def unsupported_row_keys(self, scope: Scope) -> frozenset[str]:
+        """Rows of the scope's classes that stand in no current object that the scope lets be seen.
+
+        Between a change and the run that follows it the indexes still hold them; a search neither ranks nor counts
+        them. Rows that are just being written or removed are among them.
+        """
+        meta = Meta(self._connection)
+        found = set(meta.index_intent())
+        if meta.rows_are_settled():
+            return frozenset(found)
+        suspects = {key for key, acl_class_id in self._without_support() if acl_class_id in scope.acl_class_ids}
+        found |= suspects
+        for part in _parts(suspects):
+            elsewhere = (
+                select(_CHUNK.row_key, _OBJECT.acl_class_id)
+                .join(schema.source_object, _OBJECT.id == _CHUNK.object_id)
+                .where(_CHUNK.row_key.in_(part), _OBJECT.state == ObjectState.CURRENT)
+            )
+            rows = self._connection.execute(elsewhere)
+            found -= {row.row_key for row in rows if row.acl_class_id in scope.acl_class_ids}
+        return frozenset(found)
+
+    def _without_support(self) -> Iterator[tuple[str, str]]:
+        """The key and the class of rows that no current object of the same class supports."""
+        supported = (
+            select(_CHUNK.row_key)
+            .join(schema.source_object, _OBJECT.id == _CHUNK.object_id)
+            .where(
+                _CHUNK.row_key == _ROW.row_key,
+                _OBJECT.state == ObjectState.CURRENT,
+                _OBJECT.acl_class_id == _ROW.acl_class_id,
+            )
+        )
+        for row in self._connection.execute(select(_ROW.row_key, _ROW.acl_class_id).where(~supported.exists())):
+            yield row.row_key, row.acl_class_id
 
     def delete_rows(self, row_keys: Collection[str]) -> None:
         """Forget rows."""

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.records import ObjectState, PipelineObject, Relation
 from knowledge_index.domain.versions import VersionStatus
 
@@ -104,6 +105,8 @@ class PipelineObjects:
     def unindex(self, object_ids: Iterable[int]) -> None:
         """Take objects out of the catalog's view of the indexes."""
         ids = list(object_ids)
+        if ids:
+            Meta(self._connection).note_row_change()
         for start in range(0, len(ids), _SQL_VARIABLES):
             part = ids[start : start + _SQL_VARIABLES]
             self._connection.execute(delete(schema.chunk).where(schema.chunk.c.object_id.in_(part)))

@@ -1,6 +1,6 @@
 """The index stage: passages into the lexical and the vector index, the catalog last."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from knowledge_index.catalog import Catalog
 from knowledge_index.catalog.records import IndexRowRecord, PipelineObject
@@ -18,8 +18,9 @@ _ROWS_PER_WRITE = 128
 class Indexer:
     """Brings both indexes to what the catalog says, in an order that a kill at any moment leaves repairable.
 
-    Index rows are written before the catalog refers to them: an interrupted write leaves rows that the catalog does
-    not know, which no search returns and which :meth:`finish` removes.
+    The catalog first records the keys of the rows that are to be written or removed, its intent; both indexes follow,
+    each durably; then the catalog refers to the rows and forgets the intent. No search ranks or counts a row of an
+    intent, and the next writer begins with removing them.
     """
 
     def __init__(
@@ -44,6 +45,9 @@ class Indexer:
         with catalog.transaction() as session:
             self._compare_rows = compare_rows or session.meta.index_write_open()
             session.meta.set_index_write_open(True)
+            intended = session.meta.index_intent()
+        if intended:
+            self._finish_intent(intended)
 
     def index(self, each: PipelineObject) -> int:
         """Take one object in; returns how many objects were finished by this call (they are written in groups)."""
@@ -69,6 +73,7 @@ class Indexer:
         if new:
             self._write(new)
         with self._catalog.transaction() as session:
+            session.meta.set_index_intent(())
             session.passages.put_rows([passage.row for passage in new])
             for each, passages in self._waiting:
                 session.passages.replace_chunks(each.id, [passage.chunk for passage in passages])
@@ -95,17 +100,27 @@ class Indexer:
             # From the catalog first: a row that an index still holds and the catalog does not is never returned.
             with self._catalog.transaction() as session:
                 session.passages.delete_rows(unused)
-            self._lexical.remove(unused)
-            self._vectors.remove(unused)
+                session.meta.set_index_intent(unused)
+            self._finish_intent(unused)
             self._report.rows_removed += len(unused)
         if self._compare_rows:
             self._reconcile()
         self._vectors.compact()
         with self._catalog.transaction() as session:
+            session.passages.settle()
             session.meta.set_index_write_open(False)
+
+    def _finish_intent(self, row_keys: Collection[str]) -> None:
+        """Remove rows that the catalog does not hold from both indexes, and say that it is done."""
+        self._lexical.remove(row_keys)
+        self._vectors.remove(row_keys)
+        with self._catalog.transaction() as session:
+            session.meta.set_index_intent(())
 
     def _write(self, new: Sequence[Passage]) -> None:
         vector_rows = self._embedded([(passage.row, passage.indexed_text) for passage in new])
+        with self._catalog.transaction() as session:
+            session.meta.set_index_intent(passage.row.row_key for passage in new)
         self._report.rows_written += self._lexical.add([passage.lexical_row() for passage in new])
         self._vectors.add(vector_rows)
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from knowledge_index.access import compile_scope
@@ -67,6 +67,8 @@ class RetrievalService:
         notes = self._notes(settings)
         if not scope.acl_class_ids:
             return SearchResult((), notes)
+        with self.catalog.transaction() as session:
+            filters = replace(filters, excluded_row_keys=session.passages.unsupported_row_keys(scope))
         rows_by_leg = self._run_legs(query, scope, settings, filters)
         row_keys = {row.row_key for rows in rows_by_leg.values() for row in rows}
         with self.catalog.transaction() as session:
