@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge_index.domain.search import Leg, LegRank
-from knowledge_index.retrieval.fusion import fuse, rank_units
+
 
 EVEN = {Leg.LEXICAL: 1.0, Leg.SEMANTIC: 1.0, Leg.IDENTIFIER: 1.0}
 

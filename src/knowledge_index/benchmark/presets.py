@@ -15,6 +15,11 @@ class PresetName(StrEnum):
 
 
 LADDER = "ladder"
+_WITHOUT_DOCUMENT_CHOICE: dict[str, object] = {
+    "weight_document": 0.0,
+    "exact_first": False,
+    "mentioned_first": False,
+}
 _LADDER_PRESETS = (PresetName.BM25, PresetName.NAIVE_DENSE, PresetName.FULL)
 
 
@@ -48,6 +53,7 @@ def preset(name: PresetName, shipped: RetrievalSettings) -> RetrievalSettings:
                 "weight_lexical": 0.0,
                 "weight_semantic": 1.0,
                 "weight_identifier": 0.0,
+                **_WITHOUT_DOCUMENT_CHOICE,
                 "version_status_boost": 0.0,
                 "collapse_per_document": False,
                 "rerank_enabled": False,
@@ -57,6 +63,7 @@ def preset(name: PresetName, shipped: RetrievalSettings) -> RetrievalSettings:
                 "weight_lexical": 1.0,
                 "weight_semantic": 0.0,
                 "weight_identifier": 0.0,
+                **_WITHOUT_DOCUMENT_CHOICE,
                 "rerank_enabled": False,
             }
     # Validated anew, unlike model_copy: a renamed knob must not turn a baseline into the full settings unnoticed.

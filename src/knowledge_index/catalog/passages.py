@@ -9,7 +9,14 @@ from sqlalchemy.dialects.sqlite import insert as insert_or_ignore
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.meta import Meta
-from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, Occurrence
+from knowledge_index.catalog.records import (
+    ChunkRecord,
+    IndexRowRecord,
+    ObjectState,
+    Occurrence,
+    RowKind,
+    window_keys,
+)
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus
 
@@ -18,6 +25,7 @@ _DOCUMENT = schema.converted_document.c
 _ROW = schema.index_row.c
 _CHUNK = schema.chunk.c
 _SQL_VARIABLES = 500
+_PROFILE_ORDINAL = -1
 _OCCURRENCE_COLUMNS = {
     **{name: _CHUNK[name] for name in ("row_key", "object_id", "heading", "start_char", "end_char")},
     **{name: _OBJECT[name] for name in ("object_key", "path", "document_key", "title", "version_status")},
@@ -65,40 +73,42 @@ class Passages:
                 [
                     {
                         "row_key": row.row_key,
+                        "kind": row.kind,
                         "acl_class_id": row.acl_class_id,
                         "matter_ref": row.matter_ref,
                         "header": row.header,
+                        "windows": row.windows,
                         "terms": json.dumps(row.terms, ensure_ascii=False),
                     }
                     for row in rows
                 ],
             )
 
-    def replace_chunks(self, object_id: int, chunks: Sequence[ChunkRecord]) -> None:
-        """Set where the passages of an object stand."""
+    def replace_chunks(self, object_id: int, chunks: Sequence[ChunkRecord], profile: ChunkRecord) -> None:
+        """Set where the passages of an object stand, and which profile it has."""
         replaced = self._connection.execute(delete(schema.chunk).where(_CHUNK.object_id == object_id)).rowcount
         if replaced:
             Meta(self._connection).note_row_change()
-        if chunks:
-            self._connection.execute(
-                insert(schema.chunk),
-                [
-                    {
-                        "object_id": object_id,
-                        "ordinal": ordinal,
-                        "row_key": each.row_key,
-                        "start_char": each.start_char,
-                        "end_char": each.end_char,
-                        "heading": each.heading,
-                    }
-                    for ordinal, each in enumerate(chunks)
-                ],
-            )
+        self._connection.execute(
+            insert(schema.chunk),
+            [
+                {
+                    "object_id": object_id,
+                    "ordinal": ordinal,
+                    "row_key": each.row_key,
+                    "start_char": each.start_char,
+                    "end_char": each.end_char,
+                    "heading": each.heading,
+                }
+                for ordinal, each in enumerate([profile, *chunks], start=_PROFILE_ORDINAL)
+            ],
+        )
 
-    def unused_row_keys(self) -> list[str]:
-        """Rows that stand in no object any more, by key."""
-        statement = select(_ROW.row_key).where(~select(_CHUNK.row_key).where(_CHUNK.row_key == _ROW.row_key).exists())
-        return list(self._connection.execute(statement.order_by(_ROW.row_key)).scalars())
+    def unused_rows(self) -> dict[str, int]:
+        """Rows that stand in no object any more: the windows of each, by key."""
+        used = select(_CHUNK.row_key).where(_CHUNK.row_key == _ROW.row_key)
+        statement = select(_ROW.row_key, _ROW.windows).where(~used.exists()).order_by(_ROW.row_key)
+        return {row.row_key: row.windows for row in self._connection.execute(statement)}
 
     def settle(self) -> None:
         """Note that every row is supported, if it is so: searches then need not look."""
@@ -112,11 +122,15 @@ class Passages:
         them. Rows that are just being written or removed are among them.
         """
         meta = Meta(self._connection)
-        found = set(meta.index_intent())
+        intended = meta.index_intent()
         if meta.rows_are_settled():
-            return frozenset(found)
-        suspects = {key for key, acl_class_id in self._without_support() if acl_class_id in scope.acl_class_ids}
-        found |= suspects
+            return intended
+        windows_of = {
+            key: windows
+            for key, acl_class_id, windows in self._without_support()
+            if acl_class_id in scope.acl_class_ids
+        }
+        found = suspects = set(windows_of)
         for part in _parts(suspects):
             elsewhere = (
                 select(_CHUNK.row_key, _OBJECT.acl_class_id)
@@ -124,11 +138,11 @@ class Passages:
                 .where(_CHUNK.row_key.in_(part), _OBJECT.state == ObjectState.CURRENT)
             )
             rows = self._connection.execute(elsewhere)
-            found -= {row.row_key for row in rows if row.acl_class_id in scope.acl_class_ids}
-        return frozenset(found)
+            found = found - {row.row_key for row in rows if row.acl_class_id in scope.acl_class_ids}
+        return intended.union(found, *(window_keys(key, windows_of[key]) for key in found))
 
-    def _without_support(self) -> Iterator[tuple[str, str]]:
-        """The key and the class of rows that no current object of the same class supports."""
+    def _without_support(self) -> Iterator[tuple[str, str, int]]:
+        """The key, the class and the windows of rows that no current object of the same class supports."""
         supported = (
             select(_CHUNK.row_key)
             .join(schema.source_object, _OBJECT.id == _CHUNK.object_id)
@@ -138,20 +152,42 @@ class Passages:
                 _OBJECT.acl_class_id == _ROW.acl_class_id,
             )
         )
-        for row in self._connection.execute(select(_ROW.row_key, _ROW.acl_class_id).where(~supported.exists())):
-            yield row.row_key, row.acl_class_id
+        statement = select(_ROW.row_key, _ROW.acl_class_id, _ROW.windows).where(~supported.exists())
+        for row in self._connection.execute(statement):
+            yield row.row_key, row.acl_class_id, row.windows
 
     def delete_rows(self, row_keys: Collection[str]) -> None:
         """Forget rows."""
         for part in _parts(row_keys):
             self._connection.execute(delete(schema.index_row).where(_ROW.row_key.in_(part)))
 
-    def all_row_keys(self) -> set[str]:
-        """The keys of all rows."""
-        return set(self._connection.execute(select(_ROW.row_key)).scalars())
+    def row_keys(self, kind: RowKind) -> set[str]:
+        """The keys of all rows of a kind."""
+        return set(self._connection.execute(select(_ROW.row_key).where(_ROW.kind == kind)).scalars())
 
-    def rows_with_text(self) -> Iterator[tuple[IndexRowRecord, str]]:
-        """Every row with the text of its passage, by key."""
+    def vector_keys(self) -> set[str]:
+        """The keys of all vectors that the rows have."""
+        rows = self._connection.execute(select(_ROW.row_key, _ROW.windows))
+        return {key for row in rows for key in window_keys(row.row_key, row.windows)}
+
+    def header(self, row_key: str) -> str:
+        """What is indexed with a row's text: a passage's heading, a profile's names."""
+        return str(self._connection.execute(select(_ROW.header).where(_ROW.row_key == row_key)).scalar_one())
+
+    def row_keys_of_objects(self, object_ids: Collection[int]) -> frozenset[str]:
+        """The passages of these objects."""
+        return frozenset(
+            key
+            for part in _parts(map(str, object_ids))
+            for key in self._connection.execute(
+                select(_CHUNK.row_key).where(
+                    _CHUNK.object_id.in_(list(map(int, part))), _CHUNK.ordinal > _PROFILE_ORDINAL
+                )
+            ).scalars()
+        )
+
+    def rows_with_text(self, kind: RowKind) -> Iterator[tuple[IndexRowRecord, str]]:
+        """Every row of a kind with its text, which is the whole document's for a profile, by key."""
         first = (
             select(_CHUNK.row_key, func.min(_CHUNK.object_id).label("object_id"), _CHUNK.start_char, _CHUNK.end_char)
             .group_by(_CHUNK.row_key)
@@ -167,11 +203,20 @@ class Passages:
             .join(first, first.c.row_key == _ROW.row_key)
             .join(schema.source_object, _OBJECT.id == first.c.object_id)
             .join(schema.converted_document, _DOCUMENT.id == _OBJECT.converted_document_id)
+            .where(_ROW.kind == kind)
             .order_by(_ROW.row_key)
         )
         for row in self._connection.execute(statement):
-            terms = tuple(json.loads(row.terms))
-            yield IndexRowRecord(row.row_key, row.acl_class_id, row.matter_ref, row.header, terms), row.passage
+            record = IndexRowRecord(
+                row_key=row.row_key,
+                kind=kind,
+                acl_class_id=row.acl_class_id,
+                matter_ref=row.matter_ref,
+                header=row.header,
+                windows=row.windows,
+                terms=tuple(json.loads(row.terms)),
+            )
+            yield record, row.passage
 
     def occurrences(self, row_keys: Collection[str], scope: Scope) -> list[Occurrence]:
         """Where the rows stand now, in current objects whose ACL class of this moment lies in the scope; by row key."""
@@ -184,7 +229,10 @@ class Passages:
     def occurrence_of_span(self, object_key: str, start_char: int, end_char: int, scope: Scope) -> Occurrence | None:
         """The passage at a span of a current object, if the scope lets it be seen."""
         statement = _OCCURRENCES.where(
-            _OBJECT.object_key == object_key, _CHUNK.start_char == start_char, _CHUNK.end_char == end_char
+            _OBJECT.object_key == object_key,
+            _CHUNK.start_char == start_char,
+            _CHUNK.end_char == end_char,
+            _CHUNK.ordinal > _PROFILE_ORDINAL,
         )
         return next(self._visible(statement, scope), None)
 

@@ -99,15 +99,39 @@ class StoredIdentifier:
     end_char: int
 
 
+class RowKind(StrEnum):
+    """What an index row stands for."""
+
+    PASSAGE = "passage"
+    PROFILE = "profile"
+
+
 @dataclass(frozen=True)
 class IndexRowRecord:
-    """What the catalog knows of one index row; ``text`` begins with ``header``, which is no part of the passage."""
+    """What the catalog knows of one index row.
+
+    ``header`` is indexed with the text and need be no part of it: the heading of the section that a passage belongs to,
+    or the names of a profile's document. ``windows`` is how many vectors a passage has; 0 for a profile.
+    """
 
     row_key: str
+    kind: RowKind
     acl_class_id: str
     matter_ref: str
     header: str
+    windows: int
     terms: tuple[str, ...]
+
+
+def window_keys(row_key: str, windows: int) -> list[str]:
+    """The keys of a row's vectors: the row's own for the first window, with the window's number for the others."""
+    return [row_key if number == 0 else f"{row_key}#{number}" for number in range(windows)]
+
+
+def window_of(key: str) -> tuple[str, int]:
+    """The row and the window, counted from 0, that a vector's key names."""
+    row_key, _, number = key.partition("#")
+    return row_key, int(number or 0)
 
 
 @dataclass(frozen=True)

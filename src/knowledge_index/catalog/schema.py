@@ -108,18 +108,20 @@ Index(
 )
 Index("source_object_key", source_object.c.object_key)
 
-# One row of the lexical and the vector index: a distinct passage of one ACL class.
+# One row of an index: a distinct passage of one ACL class, or the profile of a distinct document.
 index_row = Table(
     "index_row",
     metadata,
     Column("row_key", String, primary_key=True),
+    Column("kind", String, nullable=False),
     Column("acl_class_id", ForeignKey("acl_class.id"), nullable=False),
     Column("matter_ref", Text, nullable=False),
     Column("header", Text, nullable=False),
+    Column("windows", Integer, nullable=False),
     Column("terms", Text, nullable=False),
 )
 
-# Where a passage stands: the same index row may stand in many versions of a paper.
+# Where a passage stands: the same index row may stand in many versions of a paper. A profile has ordinal -1.
 chunk = Table(
     "chunk",
     metadata,

@@ -31,6 +31,11 @@ class Home:
         return self.folder / "index" / "lexical"
 
     @property
+    def profile_folder(self) -> Path:
+        """The profiles of documents."""
+        return self.folder / "index" / "profiles"
+
+    @property
     def vector_folder(self) -> Path:
         """The vector index."""
         return self.folder / "index" / "vector"

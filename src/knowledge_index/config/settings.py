@@ -12,10 +12,14 @@ class _Section(BaseModel):
 class RetrievalSettings(_Section):
     """The knobs of a search, read at query time; a preset is a copy of them."""
 
-    weight_lexical: float = Field(1.0, ge=0, description="fusion weight of the lexical leg; 0 switches it off")
-    weight_semantic: float = Field(0.5, ge=0, description="fusion weight of the semantic leg; 0 switches it off")
-    weight_identifier: float = Field(1.0, ge=0, description="fusion weight of the identifier leg; 0 switches it off")
-    fusion_rrf_k: int = Field(5, ge=1, le=1_000_000, description="rank constant of reciprocal rank fusion")
+    weight_lexical: float = Field(0.5, ge=0, description="fusion weight of the lexical leg; 0 switches it off")
+    weight_semantic: float = Field(1.0, ge=0, description="fusion weight of the semantic leg; 0 switches it off")
+    weight_identifier: float = Field(0.5, ge=0, description="fusion weight of the identifier leg; 0 switches it off")
+    weight_document: float = Field(0.5, ge=0, description="fusion weight of how well a paper's names fit; 0 is off")
+    fusion: Literal["scores", "ranks"] = Field("scores", description="add normalised scores, or reciprocal ranks")
+    fusion_rrf_k: int = Field(60, ge=1, le=1_000_000, description="rank constant of reciprocal ranks")
+    exact_first: bool = Field(True, description="passages that hold the query as it is worded come first")
+    mentioned_first: bool = Field(True, description="a paper that the query names comes before all others")
     version_status_boost: float = Field(
         0.0, ge=0, le=1, description="share by which a fused score rises for executed and final papers"
     )

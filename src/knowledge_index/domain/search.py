@@ -12,23 +12,27 @@ class Leg(StrEnum):
     LEXICAL = "lexical"
     SEMANTIC = "semantic"
     IDENTIFIER = "identifier"
+    DOCUMENT = "document"
 
 
 @dataclass(frozen=True)
 class SearchFilters:
     """Narrowings of a search, applied inside every leg before it ranks; empty means no narrowing.
 
-    ``excluded_row_keys`` are index rows that the catalog does not stand behind at the moment: they are neither ranked
-    nor counted. :class:`RetrievalService` sets them, its callers do not.
+    ``only_row_keys`` narrows to these passages, where it is not None. ``excluded_row_keys`` are index rows that the
+    catalog does not stand behind at the moment: they are neither ranked nor counted. :class:`RetrievalService` sets
+    these two, its callers do not.
     """
 
     matter_refs: frozenset[str] = frozenset()
+    only_row_keys: frozenset[str] | None = None
     excluded_row_keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class LegRank:
-    """Where one leg had the hit: ``rank`` starts at 1 and counts what fusion counted; ``score`` is the engine's own."""
+    """Where one leg had the hit's passage (its document, for ``document``): ``rank`` starts at 1, ``score`` is the
+    engine's own."""
 
     leg: Leg
     rank: int
@@ -62,8 +66,26 @@ class SearchHit:
 
 
 @dataclass(frozen=True)
+class QueryExplanation:
+    """What was recognised in a query, and what each leg found.
+
+    ``values`` are ``kind: wording`` of references, dates, amounts and quotations. ``mention`` are the words that name a
+    paper, ``mentioned`` that paper's title, ``question`` what is asked within it. ``leg_sizes`` are the passages (for
+    ``document`` the papers) that each leg handed on; ``holds_wording`` counts those that hold the query verbatim.
+    """
+
+    values: tuple[str, ...]
+    mention: tuple[str, ...]
+    mentioned: tuple[str, ...]
+    question: str
+    leg_sizes: tuple[tuple[Leg, int], ...]
+    holds_wording: int
+
+
+@dataclass(frozen=True)
 class SearchResult:
     """The hits, best first, and what a reader has to know about how they came about."""
 
     hits: tuple[SearchHit, ...]
     notes: tuple[str, ...]
+    explanation: QueryExplanation | None = None

@@ -6,29 +6,43 @@ from pathlib import Path
 
 from knowledge_index.domain.errors import IndexStateError
 from knowledge_index.embed.base import EmbeddingSignature
-from knowledge_index.index.base import LexicalIndex, LexicalRow, RowDifferences, ScoredRow, VectorIndex, VectorRow
+from knowledge_index.index.base import (
+    LexicalIndex,
+    LexicalRow,
+    ProfileIndex,
+    ProfileMatches,
+    ProfileRow,
+    RowDifferences,
+    ScoredRow,
+    VectorIndex,
+    VectorRow,
+)
 
 __all__ = [
     "LexicalIndex",
     "LexicalRow",
+    "ProfileIndex",
+    "ProfileMatches",
+    "ProfileRow",
     "RowDifferences",
     "ScoredRow",
     "VectorIndex",
     "VectorRow",
     "holds_indexes",
     "open_lexical_index",
+    "open_profile_index",
     "open_vector_index",
 ]
 
 _SIGNATURE_NAME = "signature.json"
 
 
-def holds_indexes(lexical_folder: Path, vector_folder: Path) -> bool:
-    """Whether both folders hold an index; one that was made and never written to does not count."""
+def holds_indexes(lexical_folder: Path, profile_folder: Path, vector_folder: Path) -> bool:
+    """Whether all three folders hold an index; one that was made and never written to does not count."""
     from knowledge_index.index.compartments import holds_manifest
     from knowledge_index.index.lance_vector import holds_table
 
-    return holds_manifest(lexical_folder) and holds_table(vector_folder)
+    return holds_manifest(lexical_folder) and holds_manifest(profile_folder) and holds_table(vector_folder)
 
 
 def open_lexical_index(folder: Path) -> LexicalIndex:
@@ -36,6 +50,13 @@ def open_lexical_index(folder: Path) -> LexicalIndex:
     from knowledge_index.index.compartments import CompartmentedLexicalIndex
 
     return CompartmentedLexicalIndex(folder)
+
+
+def open_profile_index(folder: Path) -> ProfileIndex:
+    """The index of documents' profiles in ``folder``, which need not exist yet."""
+    from knowledge_index.index.profiles import CompartmentedProfileIndex
+
+    return CompartmentedProfileIndex(folder)
 
 
 def open_vector_index(folder: Path, signature: EmbeddingSignature) -> VectorIndex:

@@ -120,6 +120,16 @@ def query_terms(query: str) -> QueryTerms:
     )
 
 
+def term_of(word: str) -> str:
+    """The index term of one word as it was typed."""
+    return _term(normalised(word).lower())
+
+
+def is_stop_word(word: str) -> bool:
+    """Whether a query's word is dropped beside others."""
+    return word.lower() in _STOP_WORDS
+
+
 def _term(word: str) -> str:
     return "".join(_term_analyzer().analyze(word))
 

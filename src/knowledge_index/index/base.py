@@ -8,6 +8,9 @@ from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.embed.base import Vector
 
+# How much of a document's beginning its profile knows by itself: title, parties, date.
+OPENING_CHARS = 600
+
 
 @dataclass(frozen=True)
 class LexicalRow:
@@ -34,11 +37,41 @@ class VectorRow:
 
 
 @dataclass(frozen=True)
+class ProfileRow:
+    """What one distinct document of one ACL class is known by.
+
+    ``names`` are its title, its matter's and its file's; ``text`` is all of it.
+    """
+
+    row_key: str
+    acl_class_id: str
+    matter_ref: str
+    names: str
+    text: str
+
+
+@dataclass(frozen=True)
 class ScoredRow:
-    """A row that a search found; higher is better."""
+    """A row that a search found; higher is better.
+
+    ``holds_wording``: the row has all words of the query one after the other, as they were typed.
+    """
 
     row_key: str
     score: float
+    holds_wording: bool = False
+
+
+@dataclass(frozen=True)
+class ProfileMatches:
+    """Profiles that a query's words name, best first.
+
+    ``share_of`` gives for each term of the query the share of the ``documents`` visible ones that hold it anywhere.
+    """
+
+    rows: tuple[ScoredRow, ...]
+    share_of: dict[str, float]
+    documents: int
 
 
 @dataclass(frozen=True)
@@ -100,6 +133,38 @@ class LexicalIndex(Protocol):
         self, identifiers: Collection[str], scope: Scope, filters: SearchFilters, pool: int
     ) -> list[ScoredRow]:
         """The rows that hold at least one of the ``kind:normalised`` terms, rarest first; pool as in search_text."""
+        ...
+
+
+class ProfileIndex(Protocol):
+    """Which documents a query names; the same rules as for :class:`LexicalIndex`."""
+
+    def add(self, rows: Sequence[ProfileRow]) -> int:
+        """Add the rows whose keys are absent; returns how many were written."""
+        ...
+
+    def remove(self, row_keys: Collection[str]) -> None:
+        """Remove the rows, and every trace of them from the statistics; unknown keys are ignored."""
+        ...
+
+    def rebuild(self, rows: Iterable[ProfileRow]) -> None:
+        """Replace the whole content atomically."""
+        ...
+
+    def compare(self, rows: Iterable[ProfileRow]) -> RowDifferences:
+        """How the index differs from these rows; raises for no damage, but reports it."""
+        ...
+
+    def row_keys(self) -> set[str]:
+        """The keys of all rows."""
+        ...
+
+    def search(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> ProfileMatches:
+        """The documents whose names or opening hold words of ``query`` that few documents hold.
+
+        A word counts by how few of the visible documents hold it anywhere in their text: a party's name weighs much,
+        what every contract says next to nothing. A word of the opening counts 0.6 of one of the names.
+        """
         ...
 
 

@@ -11,8 +11,9 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from knowledge_index.domain.errors import UsageError
+from knowledge_index.domain.search import SearchFilters
 from knowledge_index.index.analysis import QueryTerms, storable
-from knowledge_index.index.base import ScoredRow
+from knowledge_index.index.base import ProfileMatches, ScoredRow
 from knowledge_index.index.segment import (
     Floats,
     Integers,
@@ -48,7 +49,7 @@ class PooledSegments:
         )
         self._mean_length = max(1.0, word_count / max(1, self._row_count))
 
-    def search_text(self, terms: QueryTerms, matter_refs: Collection[str], pool: int) -> list[ScoredRow]:
+    def search_text(self, terms: QueryTerms, filters: SearchFilters, pool: int) -> list[ScoredRow]:
         """BM25 over the distinct words, of a word's spellings the best; a short wording counts as a term of its own."""
         wanted = sorted({term for each in terms.alternatives for term in each} | set(terms.wording))
         place_of = {term: number for number, term in enumerate(wanted)}
@@ -63,8 +64,10 @@ class PooledSegments:
         is_phrase = len(wording) in _PHRASE_TOKENS and all(frequencies[each] for each in wording)
         phrase_weight = _PHRASE_BOOST * sum(self._idf(frequencies[each]) for each in wording) if is_phrase else 0.0
         scores = []
+        wordings = []
         for number, segment in enumerate(self._segments):
             total = np.zeros(segment.row_count)
+            holding = np.zeros(segment.row_count, dtype=np.bool_)
             norm = _K1 * (1 - _B + _B * self._lengths[number] / self._mean_length)
             for group in groups:
                 # Of several spellings the best counts, as if they were one word.
@@ -82,12 +85,14 @@ class PooledSegments:
             if is_phrase and all(places[number][each] >= 0 for each in wording):
                 holders, times = _phrase_counts(segment, [int(places[number][each]) for each in wording])
                 total[holders] += phrase_weight * (_K1 + 1) * times / (times + norm[holders])
+                holding[holders] = True
+            elif len(wording) == 1:
+                holding = total > 0
             scores.append(total)
-        return self._best(scores, matter_refs, pool)
+            wordings.append(holding)
+        return self._best(scores, filters, pool, wordings)
 
-    def search_identifiers(
-        self, identifiers: Collection[str], matter_refs: Collection[str], pool: int
-    ) -> list[ScoredRow]:
+    def search_identifiers(self, identifiers: Collection[str], filters: SearchFilters, pool: int) -> list[ScoredRow]:
         """A row's score is the sum of the idf of its identifiers among those asked for."""
         wanted = sorted({storable(each) for each in identifiers})
         places, frequencies = self._looked_up([identifier_hash(each) for each in wanted])
@@ -98,7 +103,40 @@ class PooledSegments:
                 if place >= 0 and frequencies[each]:
                     total[_postings(segment, place)[0]] += self._idf(frequencies[each])
             scores.append(total)
-        return self._best(scores, matter_refs, pool)
+        return self._best(scores, filters, pool)
+
+    def search_profiles(
+        self, terms: QueryTerms, fields: Sequence[tuple[str, float]], filters: SearchFilters, pool: int
+    ) -> ProfileMatches:
+        """A row's score is the sum, over the query's words, of the word's idf times the weight of its best field.
+
+        ``fields`` are prefixes of the rows' identifiers with their weights; the last is of the field that holds every
+        word of the document, and gives the idf.
+        """
+        words = sorted({term for each in terms.alternatives for term in each})
+        names = [f"{prefix}{term}" for prefix, _ in fields for term in words]
+        place_of = {name: number for number, name in enumerate(names)}
+        places, frequencies = self._looked_up([identifier_hash(name) for name in names])
+        everywhere, _ = fields[-1]
+        held_by = {term: frequencies[place_of[f"{everywhere}{term}"]] for term in words}
+        scores = []
+        for number, segment in enumerate(self._segments):
+            total = np.zeros(segment.row_count)
+            for group in terms.alternatives:
+                frequency = max(held_by[term] for term in group)
+                if not frequency:
+                    continue
+                best = np.zeros(segment.row_count)
+                for prefix, weight in fields:
+                    for term in group:
+                        place = places[number][place_of[f"{prefix}{term}"]]
+                        if weight and place >= 0:
+                            rows, _ = _postings(segment, place)
+                            best[rows] = np.maximum(best[rows], weight)
+                total += best * self._idf(frequency)
+            scores.append(total)
+        shares = {term: count / max(1, self._row_count) for term, count in held_by.items()}
+        return ProfileMatches(tuple(self._best(scores, filters, pool)), shares, self._row_count)
 
     def _looked_up(self, hashes: Sequence[int]) -> tuple[list[Integers], list[int]]:
         """Where each term stands in each segment, and in how many rows of all it occurs."""
@@ -122,32 +160,40 @@ class PooledSegments:
     def _weights(self, frequency: int, counts: ShortIntegers, norm: Floats) -> Floats:
         return self._idf(frequency) * (_K1 + 1) * counts / (counts + norm)
 
-    def _best(self, scores: Sequence[Floats], matter_refs: Collection[str], pool: int) -> list[ScoredRow]:
+    def _best(
+        self, scores: Sequence[Floats], filters: SearchFilters, pool: int, wordings: Sequence[Mask] | None = None
+    ) -> list[ScoredRow]:
         """The best ``pool`` rows and all that tie with the last of them, by score, then key."""
         if pool < 1:
             raise UsageError(f"a candidate pool of {pool} was asked for: ask for 1 or more")
-        matters = {storable(each) for each in matter_refs}
+        matters = {storable(each) for each in filters.matter_refs}
         candidates = []
-        for segment, live, total in zip(self._segments, self._live, scores, strict=True):
+        for number, (segment, live, total) in enumerate(zip(self._segments, self._live, scores, strict=True)):
             if live is not None:
                 total[~live] = 0.0
             if matters:
                 total[~np.array([each in matters for each in segment.matter_refs()])[segment.matter_of]] = 0.0
+            if filters.only_row_keys is not None:
+                wanted = [segment.row_of_key[key] for key in filters.only_row_keys if key in segment.row_of_key]
+                kept_total = np.zeros_like(total)
+                kept_total[wanted] = total[wanted]
+                total = kept_total
             found = np.flatnonzero(total)
             values = np.round(total[found], _SCORE_DECIMALS)
             if len(found) > pool:
                 kept = values >= np.partition(values, len(values) - pool)[len(values) - pool]
                 found, values = found[kept], values[kept]
-            candidates.append((segment, found, values))
-        everything = np.concatenate([values for _, _, values in candidates]) if candidates else np.zeros(0)
+            holding = np.zeros(len(found), dtype=np.bool_) if wordings is None else wordings[number][found]
+            candidates.append((segment, found, values, holding))
+        everything = np.concatenate([values for _, _, values, _ in candidates]) if candidates else np.zeros(0)
         if len(everything) > pool:
             boundary = np.partition(everything, len(everything) - pool)[len(everything) - pool]
         else:
             boundary = 0.0
         best = [
-            ScoredRow(segment.row_key(row), value)
-            for segment, found, values in candidates
-            for row, value in zip(found.tolist(), values.tolist(), strict=True)
+            ScoredRow(segment.row_key(row), value, holds)
+            for segment, found, values, holding in candidates
+            for row, value, holds in zip(found.tolist(), values.tolist(), holding.tolist(), strict=True)
             if value >= boundary
         ]
         return sorted(best, key=lambda row: (-row.score, row.row_key))

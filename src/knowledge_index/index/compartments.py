@@ -21,8 +21,8 @@ from pathlib import Path
 from knowledge_index.domain.errors import IndexStateError, UsageError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
-from knowledge_index.index.analysis import query_terms, storable
-from knowledge_index.index.base import LexicalRow, RowDifferences, ScoredRow
+from knowledge_index.index.analysis import QueryTerms, query_terms, storable
+from knowledge_index.index.base import LexicalRow, ProfileMatches, RowDifferences, ScoredRow
 from knowledge_index.index.bm25 import PooledSegments
 from knowledge_index.index.durable import fsync_folder, write_durably
 from knowledge_index.index.segment import (
@@ -206,7 +206,7 @@ class CompartmentedLexicalIndex:
             return []
         with self._damage_explained():
             pooled = PooledSegments(self._visible(scope), filters.excluded_row_keys)
-            return pooled.search_text(terms, filters.matter_refs, pool)
+            return pooled.search_text(terms, filters, pool)
 
     def search_identifiers(
         self, identifiers: Collection[str], scope: Scope, filters: SearchFilters, pool: int
@@ -216,7 +216,17 @@ class CompartmentedLexicalIndex:
             return []
         with self._damage_explained():
             pooled = PooledSegments(self._visible(scope), filters.excluded_row_keys)
-            return pooled.search_identifiers(identifiers, filters.matter_refs, pool)
+            return pooled.search_identifiers(identifiers, filters, pool)
+
+    def search_profiles(
+        self, terms: QueryTerms, fields: Sequence[tuple[str, float]], scope: Scope, filters: SearchFilters, pool: int
+    ) -> ProfileMatches:
+        """See :meth:`ProfileIndex.search`; see :meth:`PooledSegments.search_profiles` for ``fields``."""
+        if not scope.acl_class_ids or not terms.alternatives:
+            return ProfileMatches((), {}, 0)
+        with self._damage_explained():
+            pooled = PooledSegments(self._visible(scope), filters.excluded_row_keys)
+            return pooled.search_profiles(terms, fields, filters, pool)
 
     def _visible(self, scope: Scope) -> list[Segment]:
         """The segments of the scope's compartments, as of now."""

@@ -132,6 +132,11 @@ class LanceVectorIndex:
             return []
         places = np.concatenate([np.arange(each.start, each.stop) for each in visible])
         rough = np.concatenate([rows.matrix[each] @ query for each in visible])
+        if filters.only_row_keys is not None:
+            held = np.array(
+                [rows.row_keys[place].split("#")[0] in filters.only_row_keys for place in places], dtype=bool
+            )
+            places, rough = places[held], rough[held]
         if filters.matter_refs:
             wanted = np.isin(rows.matter_refs[places], [storable(each) for each in filters.matter_refs])
             places, rough = places[wanted], rough[wanted]

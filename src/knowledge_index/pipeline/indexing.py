@@ -1,14 +1,23 @@
-"""The index stage: passages into the lexical and the vector index, the catalog last."""
+"""The index stage: passages and profiles into the indexes, the catalog last."""
 
 from collections.abc import Collection, Sequence
 
 from knowledge_index.catalog import Catalog
-from knowledge_index.catalog.records import IndexRowRecord, PipelineObject
+from knowledge_index.catalog.records import IndexRowRecord, PipelineObject, RowKind, window_keys
 from knowledge_index.chunking.base import Chunker
 from knowledge_index.embed import CachedEmbedder
-from knowledge_index.index.base import LexicalIndex, VectorIndex, VectorRow
+from knowledge_index.index.base import LexicalIndex, ProfileIndex, VectorIndex, VectorRow
 from knowledge_index.pipeline.converting import quarantine_bug
-from knowledge_index.pipeline.passages import Passage, fingerprint_of, indexed_text, lexical_row, passages_of
+from knowledge_index.pipeline.passages import (
+    Passage,
+    Profile,
+    fingerprint_of,
+    lexical_row,
+    passages_of,
+    profile_of,
+    profile_row,
+    window_texts,
+)
 from knowledge_index.pipeline.report import RunReport
 
 # Rows in one write: small enough that a killed run loses seconds, large enough that commits do not count.
@@ -16,9 +25,9 @@ _ROWS_PER_WRITE = 128
 
 
 class Indexer:
-    """Brings both indexes to what the catalog says, in an order that a kill at any moment leaves repairable.
+    """Brings the indexes to what the catalog says, in an order that a kill at any moment leaves repairable.
 
-    The catalog first records the keys of the rows that are to be written or removed, its intent; both indexes follow,
+    The catalog first records the keys of the rows that are to be written or removed, its intent; the indexes follow,
     each durably; then the catalog refers to the rows and forgets the intent. No search ranks or counts a row of an
     intent, and the next writer begins with removing them.
     """
@@ -27,6 +36,7 @@ class Indexer:
         self,
         catalog: Catalog,
         lexical: LexicalIndex,
+        profiles: ProfileIndex,
         vectors: VectorIndex,
         embedder: CachedEmbedder,
         chunker: Chunker,
@@ -36,11 +46,12 @@ class Indexer:
     ) -> None:
         self._catalog = catalog
         self._lexical = lexical
+        self._profiles = profiles
         self._vectors = vectors
         self._embedder = embedder
         self._chunker = chunker
         self._report = report
-        self._waiting: list[tuple[PipelineObject, list[Passage]]] = []
+        self._waiting: list[tuple[PipelineObject, Profile, list[Passage]]] = []
         self._waiting_keys: set[str] = set()
         with catalog.transaction() as session:
             self._compare_rows = compare_rows or session.meta.index_write_open()
@@ -57,29 +68,32 @@ class Indexer:
             identifiers = session.conversions.identifiers(each.converted_document_id)
         try:
             passages = passages_of(each, text, identifiers, self._chunker)
+            profile = profile_of(each, text)
         except Exception as error:  # noqa: BLE001  one text that our own code fails on must not stop the estate
             quarantine_bug(self._catalog, each, error, self._report)
             return 1
-        self._waiting.append((each, passages))
+        self._waiting.append((each, profile, passages))
         self._waiting_keys.update(passage.row.row_key for passage in passages)
         return self.flush() if len(self._waiting_keys) >= _ROWS_PER_WRITE else 0
 
     def flush(self) -> int:
         """Write what waits; returns how many objects that were."""
-        distinct = {passage.row.row_key: passage for _, passages in self._waiting for passage in passages}
+        passages = {passage.row.row_key: passage for _, _, held in self._waiting for passage in held}
+        profiles = {profile.row.row_key: profile for _, profile, _ in self._waiting}
         with self._catalog.transaction() as session:
-            known = session.passages.known_row_keys(distinct.keys())
-        new = [passage for key, passage in sorted(distinct.items()) if key not in known]
-        if new:
-            self._write(new)
+            known = session.passages.known_row_keys(passages.keys() | profiles.keys())
+        new_passages = [passages[key] for key in sorted(passages.keys() - known)]
+        new_profiles = [profiles[key] for key in sorted(profiles.keys() - known)]
+        if new_passages or new_profiles:
+            self._write(new_passages, new_profiles)
         with self._catalog.transaction() as session:
             session.meta.set_index_intent(())
-            session.passages.put_rows([passage.row for passage in new])
-            for each, passages in self._waiting:
-                session.passages.replace_chunks(each.id, [passage.chunk for passage in passages])
+            session.passages.put_rows([*(new.row for new in new_passages), *(new.row for new in new_profiles)])
+            for each, profile, held in self._waiting:
+                session.passages.replace_chunks(each.id, [passage.chunk for passage in held], profile.chunk)
                 fingerprint = fingerprint_of(each, self._chunker.signature, self._embedder.signature.id)
                 session.pipeline_objects.set_indexed(each.id, fingerprint)
-                self._report.passages += len(passages)
+                self._report.passages += len(held)
         finished = len(self._waiting)
         self._report.indexed += finished
         self._waiting.clear()
@@ -95,13 +109,14 @@ class Indexer:
     def finish(self) -> None:
         """Remove rows that stand in no object any more, and say that the indexes agree with the catalog."""
         with self._catalog.transaction() as session:
-            unused = session.passages.unused_row_keys()
+            unused = session.passages.unused_rows()
         if unused:
+            keys = {key for row_key, windows in unused.items() for key in (row_key, *window_keys(row_key, windows))}
             # From the catalog first: a row that an index still holds and the catalog does not is never returned.
             with self._catalog.transaction() as session:
-                session.passages.delete_rows(unused)
-                session.meta.set_index_intent(unused)
-            self._finish_intent(unused)
+                session.passages.delete_rows(unused.keys())
+                session.meta.set_index_intent(keys)
+            self._finish_intent(keys)
             self._report.rows_removed += len(unused)
         if self._compare_rows:
             self._reconcile()
@@ -110,36 +125,57 @@ class Indexer:
             session.passages.settle()
             session.meta.set_index_write_open(False)
 
-    def _finish_intent(self, row_keys: Collection[str]) -> None:
-        """Remove rows that the catalog does not hold from both indexes, and say that it is done."""
-        self._lexical.remove(row_keys)
-        self._vectors.remove(row_keys)
+    def _finish_intent(self, keys: Collection[str]) -> None:
+        """Remove rows that the catalog does not hold from the indexes, and say that it is done."""
+        self._lexical.remove(keys)
+        self._profiles.remove(keys)
+        self._vectors.remove(keys)
         with self._catalog.transaction() as session:
             session.meta.set_index_intent(())
 
-    def _write(self, new: Sequence[Passage]) -> None:
-        vector_rows = self._embedded([(passage.row, passage.indexed_text) for passage in new])
+    def _write(self, passages: Sequence[Passage], profiles: Sequence[Profile]) -> None:
+        vector_rows = self._embedded([(passage.row, passage.text) for passage in passages])
         with self._catalog.transaction() as session:
-            session.meta.set_index_intent(passage.row.row_key for passage in new)
-        self._report.rows_written += self._lexical.add([passage.lexical_row() for passage in new])
+            session.meta.set_index_intent(
+                {*(each.row.row_key for each in passages), *(each.row.row_key for each in profiles)}
+                | {each.row_key for each in vector_rows}
+            )
+        self._report.rows_written += self._lexical.add([passage.lexical_row() for passage in passages])
+        self._profiles.add([profile.profile_row() for profile in profiles])
         self._vectors.add(vector_rows)
 
     def _embedded(self, rows: Sequence[tuple[IndexRowRecord, str]]) -> list[VectorRow]:
+        """The vectors of passages: one for each window."""
         computed, reused = self._embedder.computed, self._embedder.reused
-        matrix = self._embedder.embed([text for _, text in rows])
+        keyed = [
+            (row, key, text)
+            for row, passage in rows
+            for key, text in zip(window_keys(row.row_key, row.windows), window_texts(row.header, passage), strict=True)
+        ]
+        matrix = self._embedder.embed([text for _, _, text in keyed])
         self._report.embeddings += self._embedder.computed - computed
         self._report.vectors_reused += self._embedder.reused - reused
         return [
-            VectorRow(row.row_key, row.acl_class_id, row.matter_ref, vector)
-            for (row, _), vector in zip(rows, matrix, strict=True)
+            VectorRow(key, row.acl_class_id, row.matter_ref, vector)
+            for (row, key, _), vector in zip(keyed, matrix, strict=True)
         ]
 
     def _reconcile(self) -> None:
-        """Bring both indexes to the catalog's rows, after a run that did not end or the loss of an index."""
+        """Bring the indexes to the catalog's rows, after a run that did not end or the loss of an index."""
         with self._catalog.transaction() as session:
-            expected = session.passages.all_row_keys()
-        if self._lexical.row_keys() != expected:
-            self._rebuild_lexical()
+            passages = session.passages.row_keys(RowKind.PASSAGE)
+            profiles = session.passages.row_keys(RowKind.PROFILE)
+            expected = session.passages.vector_keys()
+        if self._lexical.row_keys() != passages:
+            with self._catalog.transaction() as session:
+                self._lexical.rebuild(
+                    lexical_row(row, passage) for row, passage in session.passages.rows_with_text(RowKind.PASSAGE)
+                )
+        if self._profiles.row_keys() != profiles:
+            with self._catalog.transaction() as session:
+                self._profiles.rebuild(
+                    profile_row(row, text) for row, text in session.passages.rows_with_text(RowKind.PROFILE)
+                )
         held = self._vectors.row_keys()
         if held - expected:
             self._vectors.remove(held - expected)
@@ -147,15 +183,8 @@ class Indexer:
         if missing:
             with self._catalog.transaction() as session:
                 rows = [
-                    (row, indexed_text(row.header, passage))
-                    for row, passage in session.passages.rows_with_text()
-                    if row.row_key in missing
+                    (row, passage)
+                    for row, passage in session.passages.rows_with_text(RowKind.PASSAGE)
+                    if not missing.isdisjoint(window_keys(row.row_key, row.windows))
                 ]
             self._vectors.add(self._embedded(rows))
-
-    def _rebuild_lexical(self) -> None:
-        with self._catalog.transaction() as session:
-            self._lexical.rebuild(
-                lexical_row(row, indexed_text(row.header, passage))
-                for row, passage in session.passages.rows_with_text()
-            )

@@ -1,18 +1,27 @@
-"""Chunks with their context headers: the rows that the indexes hold."""
+"""The rows that the indexes hold: chunks with the section they belong to, and the profile of a document."""
 
 import hashlib
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 import rfc8785
 
-from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, PipelineObject, Relation, StoredIdentifier
+from knowledge_index.catalog.records import (
+    ChunkRecord,
+    IndexRowRecord,
+    PipelineObject,
+    Relation,
+    RowKind,
+    StoredIdentifier,
+)
 from knowledge_index.chunking.base import Chunker
-from knowledge_index.index.base import LexicalRow
+from knowledge_index.chunking.windows import WINDOWS_SIGNATURE, windows_of
+from knowledge_index.index.base import LexicalRow, ProfileRow
 from knowledge_index.pipeline.enriching import ENRICHER_VERSION
 
-HEADER_VERSION = "1"
+ROWS_VERSION = f"2 {WINDOWS_SIGNATURE}"
 
 
 @dataclass(frozen=True)
@@ -21,48 +30,95 @@ class Passage:
 
     row: IndexRowRecord
     chunk: ChunkRecord
-    indexed_text: str
+    text: str
 
     def lexical_row(self) -> LexicalRow:
         """The row as the lexical index takes it."""
-        return lexical_row(self.row, self.indexed_text)
+        return lexical_row(self.row, self.text)
 
 
-def lexical_row(row: IndexRowRecord, indexed_text: str) -> LexicalRow:
+@dataclass(frozen=True)
+class Profile:
+    """What a document is known by: its names, how it opens, which words it holds."""
+
+    row: IndexRowRecord
+    chunk: ChunkRecord
+    text: str
+
+    def profile_row(self) -> ProfileRow:
+        """The row as the profile index takes it."""
+        return profile_row(self.row, self.text)
+
+
+def lexical_row(row: IndexRowRecord, passage: str) -> LexicalRow:
     """A catalog row and its text as the lexical index takes them."""
-    return LexicalRow(row.row_key, row.acl_class_id, row.matter_ref, indexed_text, row.terms)
+    return LexicalRow(row.row_key, row.acl_class_id, row.matter_ref, with_heading(row.header, passage), row.terms)
 
 
-def indexed_text(header: str, passage: str) -> str:
-    """What is embedded and lexically indexed for a passage; the header is never shown and no part of the span."""
-    return f"{header}\n{passage}"
+def profile_row(row: IndexRowRecord, text: str) -> ProfileRow:
+    """A catalog row and its document's text as the profile index takes them."""
+    return ProfileRow(row.row_key, row.acl_class_id, row.matter_ref, row.header, text)
 
 
-def context_header(relation: Relation, heading: str) -> str:
-    """Title, matter and section: the same for every version of a paper, or no clause of a redline were reused."""
-    return " | ".join(part for part in (relation.title, relation.matter_title, heading) if part)
+def with_heading(heading: str, text: str) -> str:
+    """What is indexed of a text: its section's heading goes before it, where it does not begin with it."""
+    return text if text.startswith(heading) else f"{heading}\n{text}"
+
+
+def window_texts(heading: str, passage: str) -> list[str]:
+    """What is embedded of a passage: each of its windows under the section's heading."""
+    return [with_heading(heading, passage[start:end]) for start, end in windows_of(passage)]
 
 
 def passages_of(
     each: PipelineObject, text: str, identifiers: Sequence[StoredIdentifier], chunker: Chunker
 ) -> list[Passage]:
-    """The passages of an object, in order; ``identifiers`` are those of its text, by place."""
+    """The passages of an object, in order; ``identifiers`` are those of its text, by place.
+
+    Neither title nor matter is indexed with a passage: a clause that stands in many papers of a matter is one row, and
+    one vector wherever it stands. Which paper a passage is from is told by its document's profile.
+    """
     assert each.relation is not None
     starts = [identifier.start_char for identifier in identifiers]
     passages = []
     for chunk in chunker.chunk(text):
-        header = context_header(each.relation, chunk.heading)
         inside = identifiers[bisect_left(starts, chunk.start_char) : bisect_left(starts, chunk.end_char)]
         terms = tuple(
             sorted({f"{found.kind}:{found.normalised}" for found in inside if found.end_char <= chunk.end_char})
         )
-        full_text = indexed_text(header, chunk.text)
-        content = rfc8785.dumps([each.acl_class_id, each.relation.matter_ref, full_text, list(terms)])
-        row_key = hashlib.sha256(content).hexdigest()[:40]
-        row = IndexRowRecord(row_key, each.acl_class_id, each.relation.matter_ref, header, terms)
-        record = ChunkRecord(row_key, chunk.start_char, chunk.end_char, chunk.heading)
-        passages.append(Passage(row, record, full_text))
+        row = IndexRowRecord(
+            row_key=_key_of(each.acl_class_id, each.relation.matter_ref, chunk.heading, chunk.text, list(terms)),
+            kind=RowKind.PASSAGE,
+            acl_class_id=each.acl_class_id,
+            matter_ref=each.relation.matter_ref,
+            header=chunk.heading,
+            windows=len(windows_of(chunk.text)),
+            terms=terms,
+        )
+        record = ChunkRecord(row.row_key, chunk.start_char, chunk.end_char, chunk.heading)
+        passages.append(Passage(row, record, chunk.text))
     return passages
+
+
+def profile_of(each: PipelineObject, text: str) -> Profile:
+    """The profile of an object; the title is that of the versions in its own ACL class."""
+    assert each.relation is not None
+    names = document_names(each.relation, each.path)
+    row = IndexRowRecord(
+        row_key=_key_of(each.acl_class_id, each.relation.matter_ref, names, each.text_sha256),
+        kind=RowKind.PROFILE,
+        acl_class_id=each.acl_class_id,
+        matter_ref=each.relation.matter_ref,
+        header=names,
+        windows=0,
+        terms=(),
+    )
+    return Profile(row, ChunkRecord(row.row_key, 0, len(text), ""), text)
+
+
+def document_names(relation: Relation, path: str) -> str:
+    """What people call a document: its title, its matter and its file's name."""
+    return " | ".join(dict.fromkeys(filter(None, (relation.title, relation.matter_title, PurePosixPath(path).stem))))
 
 
 def fingerprint_of(each: PipelineObject, chunker_signature: str, embedding_signature: str) -> str:
@@ -72,12 +128,15 @@ def fingerprint_of(each: PipelineObject, chunker_signature: str, embedding_signa
         each.text_sha256,
         f"{each.converter_name} {each.converter_version}",
         ENRICHER_VERSION,
-        HEADER_VERSION,
+        ROWS_VERSION,
         chunker_signature,
         embedding_signature,
         each.acl_class_id,
-        each.relation.title,
+        document_names(each.relation, each.path),
         each.relation.matter_ref,
-        each.relation.matter_title,
     ]
     return hashlib.sha256(rfc8785.dumps(content)).hexdigest()
+
+
+def _key_of(*content: str | list[str] | None) -> str:
+    return hashlib.sha256(rfc8785.dumps(list(content))).hexdigest()[:40]

@@ -10,7 +10,7 @@ from knowledge_index.config.home import Home
 from knowledge_index.domain.errors import KnowledgeIndexError
 from knowledge_index.domain.progress import Progress
 from knowledge_index.embed import CachedEmbedder, Embedder, VectorCache
-from knowledge_index.index import holds_indexes, open_lexical_index, open_vector_index
+from knowledge_index.index import holds_indexes, open_lexical_index, open_profile_index, open_vector_index
 from knowledge_index.pipeline.converting import convert_object, needs_conversion, quarantine_bug
 from knowledge_index.pipeline.enriching import ENRICHER_VERSION, enrich_document
 from knowledge_index.pipeline.indexing import Indexer
@@ -98,7 +98,7 @@ def _index(
         to_unindex = session.pipeline_objects.to_unindex()
         unfinished = session.meta.index_write_open()
         _, row_count = session.status.index_counts()
-    index_is_gone = row_count > 0 and not holds_indexes(home.lexical_folder, home.vector_folder)
+    index_is_gone = row_count > 0 and not holds_indexes(home.lexical_folder, home.profile_folder, home.vector_folder)
     waiting = [
         each
         for each in objects
@@ -112,12 +112,13 @@ def _index(
     if not (waiting or to_unindex or unfinished or index_is_gone):
         return set()
     lexical = open_lexical_index(home.lexical_folder)
+    profiles = open_profile_index(home.profile_folder)
     vectors = open_vector_index(home.vector_folder, embedder.signature)
     with catalog.transaction() as session:
         session.meta.set_embedding_signature(signature)
     with closing(VectorCache(home.vector_cache_file)) as cache:
         cached = CachedEmbedder(embedder, cache)
-        indexer = Indexer(catalog, lexical, vectors, cached, chunker, report, compare_rows=index_is_gone)
+        indexer = Indexer(catalog, lexical, profiles, vectors, cached, chunker, report, compare_rows=index_is_gone)
         indexer.unindex(to_unindex)
         with progress.task("index", len(waiting)) as task:
             for each in waiting:

@@ -1,49 +1,45 @@
-"""Weighted reciprocal rank fusion over passages and over papers."""
+"""Fusion of the legs' lists: normalised scores or reciprocal ranks, added up with weights."""
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from knowledge_index.domain.search import Leg, LegRank
 
-Unit = TypeVar("Unit", bound=Hashable)
-
 
 @dataclass(frozen=True)
-class Ranked:
-    """A unit's fused score and where each leg had it."""
+class LegScores:
+    """One leg's list as fusion takes it: the share of each unit, from 0 to 1, and its place.
 
-    score: float
-    legs: tuple[LegRank, ...]
-
-
-def rank_units(scored: Iterable[tuple[Unit, float]], tie_key: Callable[[Unit], str]) -> list[tuple[Unit, float]]:
-    """The distinct units, each with its best score, best first, ties by ``tie_key``."""
-    best: dict[Unit, float] = {}
-    for unit, score in scored:
-        if score > best.get(unit, float("-inf")):
-            best[unit] = score
-    return sorted(best.items(), key=lambda item: (-item[1], tie_key(item[0])))
-
-
-def fuse(
-    rankings: Mapping[Leg, Sequence[tuple[Unit, float]]], weights: Mapping[Leg, float], rrf_k: int
-) -> dict[Unit, Ranked]:
-    """Reciprocal rank fusion: the sum over the legs of weight / (rrf_k + rank), ranks from 1.
-
-    Units with one score share the best of their ranks: a tie says nothing about which of them is better, and is broken
-    after fusion by what does.
-
-    Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
-    Methods", SIGIR 2009; there without weights and with the constant 60.
+    ``floor`` is the share of a unit that the leg did not hand on.
     """
-    scores: defaultdict[Unit, float] = defaultdict(float)
-    legs: defaultdict[Unit, list[LegRank]] = defaultdict(list)
-    for leg in Leg:
-        rank, previous = 0, None
-        for place, (unit, score) in enumerate(rankings.get(leg, ()), start=1):
-            rank, previous = (place, score) if score != previous else (rank, previous)
-            scores[unit] += weights[leg] / (rrf_k + rank)
-            legs[unit].append(LegRank(leg, rank, score))
-    return {unit: Ranked(score, tuple(legs[unit])) for unit, score in scores.items()}
+
+    share_of: Mapping[str, float]
+    rank_of: Mapping[str, LegRank]
+    floor: float
+
+    def share(self, unit: str) -> float:
+        """The unit's share."""
+        return self.share_of.get(unit, self.floor)
+
+
+def leg_scores(leg: Leg, scored: Sequence[tuple[str, float]], fusion: str, rrf_k: int) -> LegScores:
+    """The shares of a list, best first, each unit once.
+
+    By scores, a share is the score over the best one. A semantic list is cut from a ranking of everything, so what it
+    leaves out counts as its last; elsewhere what is left out matches nothing, or next to nothing, and counts 0. By
+    ranks, a share is (k + 1) / (k + rank), equal scores sharing the best of their ranks, and what is left out counts 0.
+
+    Source of ranks: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
+    Learning Methods", SIGIR 2009; there without weights, with the constant 60, and not scaled to 1.
+    """
+    ranks: dict[str, LegRank] = {}
+    rank, previous = 0, None
+    for place, (unit, score) in enumerate(scored, start=1):
+        rank, previous = (place, score) if score != previous else (rank, previous)
+        ranks[unit] = LegRank(leg, rank, score)
+    if fusion == "ranks":
+        return LegScores({unit: (rrf_k + 1) / (rrf_k + each.rank) for unit, each in ranks.items()}, ranks, 0.0)
+    best = max((score for _, score in scored), default=0.0)
+    shares = {unit: max(0.0, score) / best for unit, score in scored} if best > 0 else dict.fromkeys(ranks, 0.0)
+    floor = min(shares.values(), default=0.0) if leg is Leg.SEMANTIC else 0.0
+    return LegScores(shares, ranks, floor)

@@ -5,7 +5,7 @@ from knowledge_index.config import AppConfig
 from knowledge_index.config.home import Home
 from knowledge_index.domain.errors import IndexStateError, PreconditionError
 from knowledge_index.embed import Embedder, build_reranker
-from knowledge_index.index import holds_indexes, open_lexical_index, open_vector_index
+from knowledge_index.index import holds_indexes, open_lexical_index, open_profile_index, open_vector_index
 from knowledge_index.retrieval.service import RetrievalService
 
 
@@ -22,11 +22,12 @@ def open_retrieval(home: Home, catalog: Catalog, config: AppConfig, embedder: Em
                 f"{home.folder}: nothing is indexed yet; run 'ki add-source', 'ki sync' and 'ki run'"
             )
         _, row_count = session.status.index_counts()
-    if row_count and not holds_indexes(home.lexical_folder, home.vector_folder):
+    if row_count and not holds_indexes(home.lexical_folder, home.profile_folder, home.vector_folder):
         raise IndexStateError(f"{home.lexical_folder.parent}: an index is missing; run 'ki run', which makes it anew")
     return RetrievalService(
         catalog=catalog,
         lexical=open_lexical_index(home.lexical_folder),
+        profiles=open_profile_index(home.profile_folder),
         vectors=open_vector_index(home.vector_folder, embedder.signature),
         embedder=embedder,
         reranker=build_reranker(config.retrieval),

@@ -1,23 +1,32 @@
-"""Searches: legs within the scope, fusion, version policy, collapse, rerank, and the catalog's last word."""
+"""Searches: document choice, legs within the scope, fusion, versions, collapse, rerank, and the catalog's last word."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from knowledge_index.access import compile_scope
-from knowledge_index.catalog import Catalog
+from knowledge_index.catalog import Catalog, CatalogSession
 from knowledge_index.catalog.records import Occurrence
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.grants import Scope
-from knowledge_index.domain.identifiers import extract_identifiers
-from knowledge_index.domain.search import Leg, SearchFilters, SearchHit, SearchResult
+from knowledge_index.domain.search import LegRank, QueryExplanation, SearchFilters, SearchHit, SearchResult
 from knowledge_index.domain.versions import VersionStatus
-from knowledge_index.embed.base import Embedder, Reranker
-from knowledge_index.index.base import LexicalIndex, ScoredRow, VectorIndex
-from knowledge_index.retrieval.fusion import Ranked, fuse, rank_units
+from knowledge_index.embed.base import Embedder, Reranker, Vector
+from knowledge_index.index.base import OPENING_CHARS, LexicalIndex, ProfileIndex, ProfileMatches, VectorIndex
 from knowledge_index.retrieval.hit_ids import hit_id_of
+from knowledge_index.retrieval.legs import (
+    NO_DOCUMENTS,
+    DocumentScores,
+    LegRows,
+    Legs,
+    document_scores,
+    leg_sizes,
+    passage_score,
+)
+from knowledge_index.retrieval.mentions import Mention, Named, find_mention, near_best
+from knowledge_index.retrieval.query_analysis import QueryAnalysis, analyse_query
 
 _RERANK_DEPTH = 40
 _BINDING_FIRST = {
@@ -34,8 +43,18 @@ class _Candidate:
     """A passage on its way to a hit."""
 
     occurrence: Occurrence
-    ranked: Ranked
     score: float
+    legs: tuple[LegRank, ...]
+
+
+@dataclass(frozen=True)
+class _NamedPapers:
+    """The papers that the query names: the mention, their rows, and their titles."""
+
+    mention: Mention
+    document_keys: frozenset[str]
+    row_keys: frozenset[str]
+    titles: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -44,6 +63,7 @@ class RetrievalService:
 
     catalog: Catalog
     lexical: LexicalIndex
+    profiles: ProfileIndex
     vectors: VectorIndex
     embedder: Embedder
     reranker: Reranker | None
@@ -64,22 +84,30 @@ class RetrievalService:
             raise UsageError("the query is empty; give some words, a quotation or a reference")
         if limit < 1:
             raise UsageError(f"the limit has to be 1 or more, not {limit}")
-        notes = self._notes(settings)
         if not scope.acl_class_ids:
-            return SearchResult((), notes)
+            return SearchResult((), ())
+        analysis = analyse_query(query)
         with self.catalog.transaction() as session:
             filters = replace(filters, excluded_row_keys=session.passages.unsupported_row_keys(scope))
-        rows_by_leg = self._run_legs(query, scope, settings, filters)
-        row_keys = {row.row_key for rows in rows_by_leg.values() for row in rows}
+            documents, named = self._documents(session, query, analysis, scope, settings, filters)
+        legs = Legs(self.lexical, self.vectors, settings)
+        question = named.mention.rest if named else query
+        vectors = self._vectors([query, question], settings)
+        rows = legs.run(query, vectors[query], analysis.identifier_terms, scope, filters)
+        inside = None
+        if named is not None:
+            terms = analyse_query(question).identifier_terms
+            inside = legs.run(question, vectors[question], terms, scope, replace(filters, only_row_keys=named.row_keys))
         with self.catalog.transaction() as session:
             current_scope = compile_scope(session, scope.principals)
             narrowed = Scope(
                 scope.principals, scope.acl_class_ids & current_scope.acl_class_ids, current_scope.policy_epoch
             )
-            occurrences = session.passages.occurrences(row_keys, narrowed)
+            found = rows.row_keys | (inside.row_keys if inside else set())
+            occurrences = session.passages.occurrences(found, narrowed)
             if filters.matter_refs:
                 occurrences = [each for each in occurrences if each.matter_ref in filters.matter_refs]
-            candidates = _Ranking(rows_by_leg, occurrences, settings).candidates()
+            candidates = _ranked(_scored(occurrences, rows, inside, documents, analysis, settings), settings)
             depth = max(limit, _RERANK_DEPTH) if settings.rerank_enabled else limit
             passages = [
                 (
@@ -92,22 +120,38 @@ class RetrievalService:
             ]
         if settings.rerank_enabled:
             passages = self._rerank(query, passages)
-        return SearchResult(tuple(_hit(each, passage) for each, passage in passages[:limit]), notes)
+        explanation = _explanation(analysis, named, question, rows, documents)
+        return SearchResult(tuple(_hit(each, passage) for each, passage in passages[:limit]), (), explanation)
 
-    def _run_legs(
-        self, query: str, scope: Scope, settings: RetrievalSettings, filters: SearchFilters
-    ) -> dict[Leg, list[ScoredRow]]:
-        rows: dict[Leg, list[ScoredRow]] = {}
-        pool = settings.candidate_pool
-        if settings.weight_lexical:
-            rows[Leg.LEXICAL] = self.lexical.search_text(query, scope, filters, pool)
-        if settings.weight_identifier:
-            terms = {each.term for each in extract_identifiers(query)}
-            rows[Leg.IDENTIFIER] = self.lexical.search_identifiers(terms, scope, filters, pool) if terms else []
-        if settings.weight_semantic:
-            vector = self.embedder.embed([query])[0]
-            rows[Leg.SEMANTIC] = self.vectors.search(vector, scope, filters, pool)
-        return rows
+    def _documents(
+        self,
+        session: CatalogSession,
+        query: str,
+        analysis: QueryAnalysis,
+        scope: Scope,
+        settings: RetrievalSettings,
+        filters: SearchFilters,
+    ) -> tuple[DocumentScores, _NamedPapers | None]:
+        """How well the visible documents fit the query, and which of them it names."""
+        if not settings.weight_document and not settings.mentioned_first:
+            return NO_DOCUMENTS, None
+        matches = self.profiles.search(query, scope, filters, settings.candidate_pool)
+        best = near_best(matches)
+        profiles = session.passages.occurrences([row.row_key for row in matches.rows], scope)
+        named = None
+        if settings.mentioned_first and best and not analysis.is_identifier:
+            named = _named_papers(
+                session, query, [each for each in profiles if each.row_key in best], profiles, matches
+            )
+        mentioned = named.document_keys if named else frozenset()
+        document_of = {each.row_key: each.document_key for each in profiles}
+        return document_scores(matches, document_of, mentioned, settings), named
+
+    def _vectors(self, texts: Sequence[str], settings: RetrievalSettings) -> dict[str, Vector | None]:
+        if not settings.weight_semantic:
+            return dict.fromkeys(texts)
+        distinct = list(dict.fromkeys(texts))
+        return dict(zip(distinct, self.embedder.embed(distinct), strict=True))
 
     def _rerank(self, query: str, passages: Sequence[tuple[_Candidate, str]]) -> list[tuple[_Candidate, str]]:
         if self.reranker is None:
@@ -117,113 +161,102 @@ class RetrievalService:
         order = sorted(range(len(head)), key=lambda place: (-scores[place], place))
         return [*(head[place] for place in order), *tail]
 
-    def _notes(self, settings: RetrievalSettings) -> tuple[str, ...]:
-        return () if settings.rerank_enabled else ("rerank is off" + _why_off(settings),)
+
+def _named_papers(
+    session: CatalogSession,
+    query: str,
+    best: Sequence[Occurrence],
+    profiles: Sequence[Occurrence],
+    matches: ProfileMatches,
+) -> _NamedPapers | None:
+    if not best:
+        return None
+    first = min(best, key=_tie_key)
+    names = session.passages.header(first.row_key)
+    opening = session.passages.text_between(first.object_id, 0, OPENING_CHARS)
+    mention = find_mention(query, Named(names, opening), matches)
+    if mention is None:
+        return None
+    document_keys = frozenset(each.document_key for each in best)
+    versions = {each.object_id for each in profiles if each.document_key in document_keys}
+    titles = tuple(dict.fromkeys(each.title for each in sorted(best, key=_tie_key)))
+    return _NamedPapers(mention, document_keys, session.passages.row_keys_of_objects(versions), titles)
 
 
-def _why_off(settings: RetrievalSettings) -> str:
-    return ": no rerank_model is set" if settings.rerank_model is None else ": rerank_enabled is false"
+def _scored(
+    occurrences: Iterable[Occurrence],
+    rows: LegRows,
+    inside: LegRows | None,
+    documents: DocumentScores,
+    analysis: QueryAnalysis,
+    settings: RetrievalSettings,
+) -> list[_Candidate]:
+    """Every occurrence with its score; within a paper that the query names, by the question without the name."""
+    found = []
+    for each in occurrences:
+        legs = inside if inside is not None and each.document_key in documents.mentioned else rows
+        score = passage_score(each.row_key, each.document_key, legs, documents, analysis, settings)
+        if each.version_status in _BOOSTED:
+            score *= 1 + settings.version_status_boost
+        document_rank = documents.scores.rank_of.get(each.document_key)
+        ranks = legs.ranks(each.row_key)
+        found.append(_Candidate(each, score, (*ranks, document_rank) if document_rank else ranks))
+    return found
 
 
-class _Ranking:
-    """Fuses the legs' rows over papers (collapsed) or over single passages (flat)."""
+def _ranked(scored: Sequence[_Candidate], settings: RetrievalSettings) -> list[_Candidate]:
+    """The candidates, best first.
 
-    def __init__(
-        self,
-        rows_by_leg: Mapping[Leg, Sequence[ScoredRow]],
-        occurrences: Sequence[Occurrence],
-        settings: RetrievalSettings,
-    ) -> None:
-        self._rows_by_leg = rows_by_leg
-        self._settings = settings
-        self._weights = {
-            Leg.LEXICAL: settings.weight_lexical,
-            Leg.SEMANTIC: settings.weight_semantic,
-            Leg.IDENTIFIER: settings.weight_identifier,
-        }
-        self._by_row: defaultdict[str, list[Occurrence]] = defaultdict(list)
-        for each in occurrences:
-            self._by_row[each.row_key].append(each)
+    Collapsed, a passage is shown once for each paper that has it, in the most binding version that holds it, and a
+    paper takes one place (or max_chunks_per_document), that of its best passage. Version status orders the versions and
+    breaks ties between papers.
+    """
+    if not settings.collapse_per_document:
+        return sorted(scored, key=lambda each: (-each.score, _tie_key(each.occurrence)))
+    tie_keys: dict[str, str] = {}
+    shown: dict[tuple[str, str], _Candidate] = {}
+    for each in scored:
+        occurrence = each.occurrence
+        document_key = occurrence.document_key
+        tie_keys[document_key] = min(tie_keys.get(document_key, occurrence.object_key), occurrence.object_key)
+        held = shown.get((document_key, occurrence.row_key))
+        if held is None or _binding_first(occurrence) < _binding_first(held.occurrence):
+            shown[document_key, occurrence.row_key] = each
+    by_paper: defaultdict[str, list[_Candidate]] = defaultdict(list)
+    for each in shown.values():
+        by_paper[each.occurrence.document_key].append(each)
+    kept = [
+        each
+        for passages in by_paper.values()
+        for each in sorted(passages, key=lambda each: (-each.score, _binding_first(each.occurrence)))[
+            : settings.max_chunks_per_document
+        ]
+    ]
+    return sorted(
+        kept,
+        key=lambda each: (
+            -each.score,
+            _BINDING_FIRST[each.occurrence.version_status],
+            tie_keys[each.occurrence.document_key],
+            _tie_key(each.occurrence),
+        ),
+    )
 
-    def candidates(self) -> list[_Candidate]:
-        """All candidates, best first."""
-        return self._collapsed() if self._settings.collapse_per_document else self._flat()
 
-    def _flat(self) -> list[_Candidate]:
-        fused = fuse(
-            {
-                leg: rank_units(
-                    ((each, row.score) for row in rows for each in self._by_row.get(row.row_key, ())), _tie_key
-                )
-                for leg, rows in self._rows_by_leg.items()
-            },
-            self._weights,
-            self._settings.fusion_rrf_k,
-        )
-        found = [_Candidate(each, ranked, self._boosted(ranked.score, each)) for each, ranked in fused.items()]
-        return sorted(found, key=lambda each: (-each.score, _tie_key(each.occurrence)))
-
-    def _collapsed(self) -> list[_Candidate]:
-        """One place a paper (or max_chunks_per_document): its best passage, in the most binding version that has it.
-
-        Papers are fused by their rank among papers; which passage of a paper is shown is decided by the same fusion
-        over rows. Version status orders the versions that hold the passage and breaks ties between papers.
-        """
-        settings = self._settings
-        row_tie_keys = {row_key: min(map(_tie_key, held)) for row_key, held in self._by_row.items()}
-        fused_rows = fuse(
-            {
-                leg: rank_units(
-                    ((row.row_key, row.score) for row in rows if row.row_key in row_tie_keys), row_tie_keys.__getitem__
-                )
-                for leg, rows in self._rows_by_leg.items()
-            },
-            self._weights,
-            settings.fusion_rrf_k,
-        )
-        tie_keys: dict[str, str] = {}
-        rows_of: defaultdict[str, dict[str, list[Occurrence]]] = defaultdict(lambda: defaultdict(list))
-        for row_key, held in self._by_row.items():
-            for each in held:
-                rows_of[each.document_key][row_key].append(each)
-                tie_keys[each.document_key] = min(tie_keys.get(each.document_key, each.object_key), each.object_key)
-        fused_papers = fuse(
-            {
-                leg: rank_units(
-                    (
-                        (document_key, row.score)
-                        for row in rows
-                        for document_key in {each.document_key for each in self._by_row.get(row.row_key, ())}
-                    ),
-                    tie_keys.__getitem__,
-                )
-                for leg, rows in self._rows_by_leg.items()
-            },
-            self._weights,
-            settings.fusion_rrf_k,
-        )
-        found: list[_Candidate] = []
-        for document_key, ranked in fused_papers.items():
-            shown = {row_key: min(held, key=_binding_first) for row_key, held in rows_of[document_key].items()}
-            best = sorted(shown, key=lambda row_key: (-fused_rows[row_key].score, _binding_first(shown[row_key])))[
-                : settings.max_chunks_per_document
-            ]
-            for place, row_key in enumerate(best):
-                score = ranked.score if place == 0 else fused_rows[row_key].score
-                legs = ranked if place == 0 else fused_rows[row_key]
-                found.append(_Candidate(shown[row_key], legs, self._boosted(score, shown[row_key])))
-        return sorted(
-            found,
-            key=lambda each: (
-                -each.score,
-                _BINDING_FIRST[each.occurrence.version_status],
-                tie_keys[each.occurrence.document_key],
-                _tie_key(each.occurrence),
-            ),
-        )
-
-    def _boosted(self, score: float, each: Occurrence) -> float:
-        return score * (1 + self._settings.version_status_boost) if each.version_status in _BOOSTED else score
+def _explanation(
+    analysis: QueryAnalysis, named: _NamedPapers | None, question: str, rows: LegRows, documents: DocumentScores
+) -> QueryExplanation:
+    return QueryExplanation(
+        values=(
+            *(f"{each.kind}: {each.raw}" for each in analysis.identifiers),
+            *(f"quotation: {each}" for each in analysis.quotations),
+        ),
+        mention=named.mention.words if named else (),
+        mentioned=named.titles if named else (),
+        question=question,
+        leg_sizes=leg_sizes(rows, documents),
+        holds_wording=len(rows.holding_wording),
+    )
 
 
 def _tie_key(each: Occurrence) -> str:
@@ -259,5 +292,5 @@ def _hit(candidate: _Candidate, passage: str) -> SearchHit:
         text_sha256=each.text_sha256,
         converter=each.converter,
         score=candidate.score,
-        legs=candidate.ranked.legs,
+        legs=candidate.legs,
     )

@@ -9,7 +9,6 @@ from knowledge_index.benchmark.spans.configurations import Chunking, Retriever
 from knowledge_index.benchmark.spans.eval_set import EvalDocument
 from knowledge_index.benchmark.spans.intervals import Span
 from knowledge_index.benchmark.spans.ranking import ChunkPlace, IndexedChunk, RankedChunk
-from knowledge_index.catalog.records import Relation
 from knowledge_index.chunking import build_chunker
 from knowledge_index.chunking.base import Chunker
 from knowledge_index.chunking.fixed import FixedWindowChunker
@@ -20,7 +19,6 @@ from knowledge_index.domain.grants import Access, Grant, Scope
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.progress import Progress
 from knowledge_index.domain.search import Leg, SearchFilters
-from knowledge_index.domain.versions import VersionStatus
 from knowledge_index.embed import Embedder, Reranker
 from knowledge_index.index import (
     LexicalIndex,
@@ -31,8 +29,8 @@ from knowledge_index.index import (
     open_lexical_index,
     open_vector_index,
 )
-from knowledge_index.pipeline.passages import context_header, indexed_text
-from knowledge_index.retrieval.fusion import fuse
+from knowledge_index.pipeline.passages import with_heading
+from knowledge_index.retrieval.fusion import leg_scores
 
 # Cormack, Clarke and Büttcher 2009, which the published hybrid follows.
 PUBLISHED_RRF_K = 60
@@ -109,15 +107,8 @@ def build_chunk_index(
 
 
 def _with_header(document: EvalDocument, chunk: Chunk) -> str:
-    relation = Relation(
-        document_key=document.doc_id,
-        title=document.title or document.doc_id,
-        version_status=VersionStatus.UNKNOWN,
-        version_order="",
-        matter_ref=document.doc_id,
-        matter_title="",
-    )
-    return indexed_text(context_header(relation, chunk.heading), chunk.text)
+    """The document's title and the section before the chunk, as embedders that know no document choice are given it."""
+    return with_heading(" | ".join(filter(None, (document.title or document.doc_id, chunk.heading))), chunk.text)
 
 
 class BareRanker:
@@ -164,10 +155,12 @@ class BareRanker:
             lists[Leg.LEXICAL] = self._index.lexical.search_text(query, _SCOPE, filters, depth)[:depth]
         if len(lists) == 1:
             return next(iter(lists.values()))
-        fused = fuse(
-            {leg: [(row.row_key, row.score) for row in rows] for leg, rows in lists.items()},
-            dict.fromkeys(lists, 1.0),
-            PUBLISHED_RRF_K,
-        )
-        ordered = sorted(fused.items(), key=lambda item: (-item[1].score, item[0]))
-        return [ScoredRow(row_key, ranked.score) for row_key, ranked in ordered[:depth]]
+        shares = [
+            leg_scores(leg, [(row.row_key, row.score) for row in rows], "ranks", PUBLISHED_RRF_K)
+            for leg, rows in lists.items()
+        ]
+        fused = {
+            row.row_key: sum(each.share(row.row_key) for each in shares) for rows in lists.values() for row in rows
+        }
+        ordered = sorted(fused.items(), key=lambda item: (-item[1], item[0]))
+        return [ScoredRow(row_key, score) for row_key, score in ordered[:depth]]

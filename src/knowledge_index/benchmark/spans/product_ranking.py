@@ -11,6 +11,7 @@ from knowledge_index.benchmark.spans.eval_set import EvalDocument
 from knowledge_index.benchmark.spans.offset_map import OffsetMap
 from knowledge_index.benchmark.spans.ranking import ChunkPlace, IndexedChunk, RankedChunk
 from knowledge_index.catalog import open_catalog
+from knowledge_index.catalog.records import RowKind
 from knowledge_index.chunking import build_chunker
 from knowledge_index.config import AppConfig
 from knowledge_index.config.home import Home
@@ -19,7 +20,7 @@ from knowledge_index.domain.progress import Progress
 from knowledge_index.domain.search import SearchFilters, SearchHit
 from knowledge_index.embed import Embedder
 from knowledge_index.pipeline import run_pipeline
-from knowledge_index.pipeline.passages import indexed_text
+from knowledge_index.pipeline.passages import with_heading
 from knowledge_index.retrieval import open_retrieval
 from knowledge_index.sources import LOCAL_FS, open_source
 from knowledge_index.sources.sync import sync_source
@@ -155,7 +156,8 @@ class ProductRanker:
         found: list[IndexedChunk] = []
         with self._catalog.transaction() as session:
             texts = {
-                row.row_key: indexed_text(row.header, passage) for row, passage in session.passages.rows_with_text()
+                row.row_key: with_heading(row.header, passage)
+                for row, passage in session.passages.rows_with_text(RowKind.PASSAGE)
             }
             scope = compile_scope(session, frozenset({EVALUATOR}))
             for each in session.passages.occurrences(texts.keys(), scope):

@@ -1,0 +1,141 @@
+"""The legs of one search, and what each passage is worth."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from knowledge_index.catalog.records import window_of
+from knowledge_index.config import RetrievalSettings
+from knowledge_index.domain.grants import Scope
+from knowledge_index.domain.search import Leg, LegRank, SearchFilters
+from knowledge_index.embed.base import Vector
+from knowledge_index.index.base import LexicalIndex, ProfileMatches, ScoredRow, VectorIndex
+from knowledge_index.retrieval.fusion import LegScores, leg_scores
+from knowledge_index.retrieval.query_analysis import QueryAnalysis
+
+# More than all weights together: these decide before any score does.
+_EXACT = 100.0
+_MENTIONED = 10.0
+
+
+@dataclass(frozen=True)
+class LegRows:
+    """What the legs found for one wording of the query; ``best_window`` is each row's nearest one, from 0."""
+
+    scores: Mapping[Leg, LegScores]
+    holding_wording: frozenset[str]
+    holding_identifier: frozenset[str]
+    best_window: Mapping[str, int]
+
+    @property
+    def row_keys(self) -> set[str]:
+        """The rows that any leg found."""
+        return {key for each in self.scores.values() for key in each.rank_of}
+
+    def ranks(self, row_key: str) -> tuple[LegRank, ...]:
+        """Where each leg had the row."""
+        return tuple(each.rank_of[row_key] for each in self.scores.values() if row_key in each.rank_of)
+
+
+@dataclass(frozen=True)
+class Legs:
+    """Runs the legs that the settings ask for; a leg of weight 0 does not run."""
+
+    lexical: LexicalIndex
+    vectors: VectorIndex
+    settings: RetrievalSettings
+
+    def run(
+        self,
+        query: str,
+        vector: Vector | None,
+        identifiers: Collection[str],
+        scope: Scope,
+        filters: SearchFilters,
+    ) -> LegRows:
+        """Every leg's list of rows for ``query``; ``vector`` is needed where the semantic leg runs."""
+        settings = self.settings
+        pool = settings.candidate_pool
+        lists: dict[Leg, list[tuple[str, float]]] = {}
+        wording: list[ScoredRow] = []
+        windows: dict[str, int] = {}
+        if settings.weight_lexical:
+            wording = self.lexical.search_text(query, scope, filters, pool)
+            lists[Leg.LEXICAL] = [(row.row_key, row.score) for row in wording]
+        if settings.weight_semantic:
+            assert vector is not None
+            lists[Leg.SEMANTIC] = self._semantic(vector, scope, filters, pool, windows)
+        if settings.weight_identifier:
+            found = self.lexical.search_identifiers(identifiers, scope, filters, pool) if identifiers else []
+            lists[Leg.IDENTIFIER] = [(row.row_key, row.score) for row in found]
+        return LegRows(
+            scores={leg: leg_scores(leg, rows, settings.fusion, settings.fusion_rrf_k) for leg, rows in lists.items()},
+            holding_wording=frozenset(row.row_key for row in wording if row.holds_wording),
+            holding_identifier=frozenset(key for key, _ in lists.get(Leg.IDENTIFIER, ())),
+            best_window=windows,
+        )
+
+    def _semantic(
+        self, vector: Vector, scope: Scope, filters: SearchFilters, pool: int, windows: dict[str, int]
+    ) -> list[tuple[str, float]]:
+        """A passage is as near as its nearest window; ``windows`` learns which that is."""
+        best: dict[str, float] = {}
+        for row in self.vectors.search(vector, scope, filters, pool):
+            row_key, window = window_of(row.row_key)
+            if row_key not in best:
+                best[row_key], windows[row_key] = row.score, window
+        return list(best.items())
+
+
+@dataclass(frozen=True)
+class DocumentScores:
+    """How well each document fits the query's words, by ``document_key``; ``mentioned`` are those that it names."""
+
+    scores: LegScores
+    mentioned: frozenset[str]
+
+
+NO_DOCUMENTS = DocumentScores(LegScores({}, {}, 0.0), frozenset())
+
+
+def document_scores(
+    matches: ProfileMatches, document_of: Mapping[str, str], mentioned: frozenset[str], settings: RetrievalSettings
+) -> DocumentScores:
+    """Profiles to documents: a document is as good as the best of its versions' profiles."""
+    best: dict[str, float] = {}
+    for row in matches.rows:
+        if row.row_key in document_of:
+            best.setdefault(document_of[row.row_key], row.score)
+    return DocumentScores(
+        leg_scores(Leg.DOCUMENT, list(best.items()), settings.fusion, settings.fusion_rrf_k), mentioned
+    )
+
+
+def passage_score(
+    row_key: str,
+    document_key: str,
+    rows: LegRows,
+    documents: DocumentScores,
+    analysis: QueryAnalysis,
+    settings: RetrievalSettings,
+) -> float:
+    """What a passage is worth: the legs' weighted shares, above them the passages that a rule puts first."""
+    weights = {
+        Leg.LEXICAL: settings.weight_lexical,
+        Leg.SEMANTIC: settings.weight_semantic,
+        Leg.IDENTIFIER: settings.weight_identifier,
+    }
+    score = sum(weights[leg] * each.share(row_key) for leg, each in rows.scores.items())
+    score += settings.weight_document * documents.scores.share(document_key)
+    if settings.mentioned_first and document_key in documents.mentioned:
+        score += _MENTIONED
+    if settings.exact_first and (
+        row_key in rows.holding_wording or (analysis.is_identifier and row_key in rows.holding_identifier)
+    ):
+        score += _EXACT
+    return score
+
+
+def leg_sizes(rows: LegRows, documents: DocumentScores) -> tuple[tuple[Leg, int], ...]:
+    """How many rows, or documents, each leg handed on."""
+    sizes: Sequence[tuple[Leg, LegScores]] = [*rows.scores.items(), (Leg.DOCUMENT, documents.scores)]
+    return tuple((leg, len(each.rank_of)) for leg, each in sizes)
