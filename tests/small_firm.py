@@ -17,13 +17,14 @@ import openpyxl
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, open_catalog
+from knowledge_index.catalog.records import RowKind
 from knowledge_index.config import AppConfig, RetrievalSettings
 from knowledge_index.config.home import Home
 from knowledge_index.domain.principals import parse_principals
 from knowledge_index.domain.progress import SilentProgress
 from knowledge_index.domain.search import SearchFilters, SearchHit
 from knowledge_index.embed import EmbeddingSignature, Matrix
-from knowledge_index.index import open_lexical_index, open_vector_index
+from knowledge_index.index import open_lexical_index, open_profile_index, open_vector_index
 from knowledge_index.pipeline import RunReport, run_pipeline
 from knowledge_index.retrieval import RetrievalService, open_retrieval
 from knowledge_index.sources import LOCAL_FS, open_source
@@ -119,6 +120,9 @@ class Stores:
     objects: dict[str, tuple[object, ...]]
     passages: dict[str, list[tuple[str, int, int]]]
     catalog_keys: set[str]
+    catalog_profile_keys: set[str]
+    catalog_vector_keys: set[str]
+    profile_keys: set[str]
     lexical_keys: set[str]
     vector_keys: set[str]
     is_run_open: bool
@@ -239,7 +243,9 @@ class SmallFirm:
     def stores(self) -> Stores:
         with self.catalog() as catalog, catalog.transaction() as session:
             current = session.pipeline_objects.current()
-            keys = session.passages.all_row_keys()
+            keys = session.passages.row_keys(RowKind.PASSAGE)
+            profile_keys = session.passages.row_keys(RowKind.PROFILE)
+            window_keys = session.passages.vector_keys()
             is_open = session.meta.index_write_open()
         return Stores(
             objects={
@@ -256,6 +262,9 @@ class SmallFirm:
             },
             passages=self._passages(),
             catalog_keys=keys,
+            catalog_profile_keys=profile_keys,
+            catalog_vector_keys=window_keys,
+            profile_keys=open_profile_index(self.home.profile_folder).row_keys(),
             lexical_keys=open_lexical_index(self.home.lexical_folder).row_keys(),
             vector_keys=open_vector_index(self.home.vector_folder, self.embedder.signature).row_keys(),
             is_run_open=is_open,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from knowledge_index.access import acl_class_of
 from knowledge_index.catalog import Catalog, CatalogSession
-from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, ObservedObject, Relation
+from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, ObservedObject, Relation, RowKind
 from knowledge_index.domain.documents import ConvertedDocument
 from knowledge_index.domain.grants import Access, AclClass, Grant
 from knowledge_index.domain.principals import Principal
@@ -64,10 +64,16 @@ class Builder:
     def index(self, object_id: int, chunks: Sequence[ChunkRecord], acl_class: AclClass) -> None:
         self.session.acl_classes.put(acl_class)
         self.session.passages.put_rows(
-            [IndexRowRecord(each.row_key, acl_class.id, "M-1", "head", ()) for each in chunks]
+            [IndexRowRecord(each.row_key, RowKind.PASSAGE, acl_class.id, "M-1", "head", 1, ()) for each in chunks]
         )
-        self.session.passages.replace_chunks(object_id, chunks)
+        self.session.passages.replace_chunks(object_id, chunks, self.profile(object_id, acl_class))
         self.session.pipeline_objects.set_indexed(object_id, "fingerprint")
+
+    def profile(self, object_id: int, acl_class: AclClass) -> ChunkRecord:
+        """The stored profile of an object."""
+        key = f"profile {object_id}"
+        self.session.passages.put_rows([IndexRowRecord(key, RowKind.PROFILE, acl_class.id, "M-1", "names", 0, ())])
+        return ChunkRecord(key, 0, 4, "")
 
     def indexed(self, path: str, acl_class: AclClass, *, blob: str = "", source: str = "dms") -> int:
         """A current object that went through the whole pipeline with one passage."""

@@ -98,7 +98,7 @@ def test_a_transaction_that_raises_leaves_nothing(file: Path) -> None:
 def test_a_row_that_refers_to_nothing_is_refused(file: Path) -> None:
     catalog = open_catalog(file)
     with catalog.transaction() as session, pytest.raises(IntegrityError, match="FOREIGN KEY"):
-        session.passages.replace_chunks(7, [ChunkRecord("no such row", 0, 1, "")])
+        session.passages.replace_chunks(7, [], ChunkRecord("no such row", 0, 1, ""))
     catalog.close()
 
 

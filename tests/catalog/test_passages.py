@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge_index.catalog import Catalog, open_catalog
-from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState
+from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, RowKind
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.versions import VersionStatus
@@ -171,10 +171,10 @@ def test_many_rows_and_many_classes_fit(catalog: Catalog) -> None:
         scope = scope_of(CLASSES[0].id, *(f"{number:064}" for number in range(40_000)))
         assert [each.row_key for each in session.passages.occurrences(keys, scope)] == keys
         assert session.passages.known_row_keys([*keys, "none"]) == set(keys)
-        session.passages.replace_chunks(object_id, chunks[:10])
-        assert session.passages.unused_row_keys() == keys[10:]
+        session.passages.replace_chunks(object_id, chunks[:10], builder.profile(object_id, CLASSES[0]))
+        assert session.passages.unused_rows() == dict.fromkeys(keys[10:], 1)
         session.passages.delete_rows(keys[10:])
-        assert session.passages.all_row_keys() == set(keys[:10])
+        assert session.passages.row_keys(RowKind.PASSAGE) == set(keys[:10])
 
 
 def test_rows_come_with_the_text_of_their_passage(catalog: Catalog) -> None:
@@ -186,7 +186,7 @@ def test_rows_come_with_the_text_of_their_passage(catalog: Catalog) -> None:
         builder.convert(second, "shared BBBB")
         builder.index(first, [ChunkRecord("a", 0, 4, ""), ChunkRecord("shared", 5, 11, "")], CLASSES[0])
         builder.index(second, [ChunkRecord("shared", 0, 6, ""), ChunkRecord("b", 7, 11, "")], CLASSES[0])
-        assert [(row.row_key, text) for row, text in session.passages.rows_with_text()] == [
+        assert [(row.row_key, text) for row, text in session.passages.rows_with_text(RowKind.PASSAGE)] == [
             ("a", "AAAA"),
             ("b", "BBBB"),
             ("shared", "shared"),
@@ -194,8 +194,8 @@ def test_rows_come_with_the_text_of_their_passage(catalog: Catalog) -> None:
         # A version that left the estate takes nothing from those that stay.
         builder.end(first)
         session.pipeline_objects.unindex([first])
-        assert session.passages.unused_row_keys() == ["a"]
-        assert [(row.row_key, text) for row, text in session.passages.rows_with_text()] == [
+        assert session.passages.unused_rows() == {"a": 1, f"profile {first}": 0}
+        assert [(row.row_key, text) for row, text in session.passages.rows_with_text(RowKind.PASSAGE)] == [
             ("b", "BBBB"),
             ("shared", "shared"),
         ]
@@ -206,9 +206,11 @@ def test_a_row_is_kept_as_it_was_first_stored(catalog: Catalog) -> None:
         builder = Builder(session)
         object_id = builder.object("a.txt", CLASSES[0])
         builder.convert(object_id)
-        row = IndexRowRecord("row", CLASSES[0].id, "M-1", "Kopf: Übernahme", ("§ 5", "hrb 12345"))
+        row = IndexRowRecord("row", RowKind.PASSAGE, CLASSES[0].id, "M-1", "Kopf: Übernahme", 2, ("§ 5", "hrb 12345"))
         session.passages.put_rows([row])
-        session.passages.put_rows([IndexRowRecord("row", CLASSES[0].id, "M-2", "other", ())])
+        session.passages.put_rows([IndexRowRecord("row", RowKind.PASSAGE, CLASSES[0].id, "M-2", "other", 1, ())])
         session.passages.put_rows([])
-        session.passages.replace_chunks(object_id, [ChunkRecord("row", 0, 4, "")])
-        assert list(session.passages.rows_with_text()) == [(row, "some")]
+        session.passages.replace_chunks(
+            object_id, [ChunkRecord("row", 0, 4, "")], builder.profile(object_id, CLASSES[0])
+        )
+        assert list(session.passages.rows_with_text(RowKind.PASSAGE)) == [(row, "some")]

@@ -77,7 +77,7 @@ def test_what_left_the_estate_or_lost_its_text_is_to_be_taken_out_of_the_indexes
         session.pipeline_objects.unindex([gone, old, torn])
         assert session.pipeline_objects.to_unindex() == []
         assert session.status.index_counts() == (1, 4)
-        assert len(session.passages.unused_row_keys()) == 3
+        assert len(session.passages.unused_rows()) == 6
 
 
 def test_ended_objects_keep_their_row_with_its_dates(catalog: Catalog) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from knowledge_index.access import acl_class_of, compile_scope
 from knowledge_index.catalog import Catalog, open_catalog
-from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObservedObject, Relation
+from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObservedObject, Relation, RowKind
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.documents import ConvertedDocument
 from knowledge_index.domain.grants import Access, AclClass, Grant, Scope
@@ -17,7 +17,7 @@ from knowledge_index.domain.principals import Principal, parse_principals
 from knowledge_index.domain.search import SearchFilters, SearchHit
 from knowledge_index.domain.versions import VersionStatus
 from knowledge_index.embed import EmbeddingSignature, Matrix, Reranker, Vector
-from knowledge_index.index.base import LexicalRow, ScoredRow, VectorRow
+from knowledge_index.index.base import LexicalRow, ProfileMatches, ProfileRow, RowDifferences, ScoredRow, VectorRow
 from knowledge_index.retrieval import RetrievalService
 
 EVERYONE = "group:firm"
@@ -56,18 +56,19 @@ class RankedIndex:
     text: Mapping[str, float] | None = None
     identifiers: Mapping[str, float] | None = None
     vectors: Mapping[str, float] | None = None
+    documents: Mapping[str, float] | None = field(default_factory=dict)
     asked: list[tuple[str, Scope, SearchFilters, int]] = field(default_factory=list)
 
     def search_text(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
-        return self._answer("text", self.text, scope, filters, pool)
+        return self.answer("text", self.text, scope, filters, pool)
 
     def search_identifiers(
         self, identifiers: Collection[str], scope: Scope, filters: SearchFilters, pool: int
     ) -> list[ScoredRow]:
-        return self._answer("identifiers", self.identifiers, scope, filters, pool)
+        return self.answer("identifiers", self.identifiers, scope, filters, pool)
 
     def search(self, vector: Vector, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
-        return self._answer("vectors", self.vectors, scope, filters, pool)
+        return self.answer("vectors", self.vectors, scope, filters, pool)
 
     def add(self, rows: Sequence[LexicalRow] | Sequence[VectorRow]) -> int:
         raise AssertionError("a search writes nothing")
@@ -84,7 +85,7 @@ class RankedIndex:
     def row_keys(self) -> set[str]:
         raise AssertionError("a search lists no keys")
 
-    def _answer(
+    def answer(
         self, leg: str, rows: Mapping[str, float] | None, scope: Scope, filters: SearchFilters, pool: int
     ) -> list[ScoredRow]:
         self.asked.append((leg, scope, filters, pool))
@@ -93,6 +94,32 @@ class RankedIndex:
         return sorted(
             (ScoredRow(row_key, score) for row_key, score in rows.items()), key=lambda row: (-row.score, row.row_key)
         )
+
+
+@dataclass
+class RankedProfiles:
+    """Keeps ``ProfileIndex`` with the documents that ``index.documents`` ranks; none names any."""
+
+    index: RankedIndex
+
+    def search(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> ProfileMatches:
+        found = self.index.answer("documents", self.index.documents, scope, filters, pool)
+        return ProfileMatches(tuple(found), {}, len(found))
+
+    def add(self, rows: Sequence[ProfileRow]) -> int:
+        raise AssertionError("a search writes nothing")
+
+    def remove(self, row_keys: Collection[str]) -> None:
+        raise AssertionError("a search writes nothing")
+
+    def rebuild(self, rows: Iterable[ProfileRow]) -> None:
+        raise AssertionError("a search writes nothing")
+
+    def compare(self, rows: Iterable[ProfileRow]) -> RowDifferences:
+        raise AssertionError("a search compares nothing")
+
+    def row_keys(self) -> set[str]:
+        raise AssertionError("a search lists no keys")
 
 
 class Corpus:
@@ -126,12 +153,18 @@ class Corpus:
             session.pipeline_objects.set_converted(object_id, document_id)
             relation = Relation(paper or path, f"Title of {paper or path}", status, order, matter, f"Matter {matter}")
             session.pipeline_objects.set_relations({object_id: relation})
-            session.passages.put_rows([IndexRowRecord(key, acl_class.id, matter, "", ()) for key in row_keys])
+            session.passages.put_rows(
+                [IndexRowRecord(key, RowKind.PASSAGE, acl_class.id, matter, "", 1, ()) for key in row_keys]
+            )
             chunks, start = [], 0
             for row_key, passage in zip(row_keys, passages, strict=True):
                 chunks.append(ChunkRecord(row_key, start, start + len(passage), ""))
                 start += len(passage) + 1
-            session.passages.replace_chunks(object_id, chunks)
+            profile = f"profile of {path}"
+            session.passages.put_rows(
+                [IndexRowRecord(profile, RowKind.PROFILE, acl_class.id, matter, relation.title, 0, ())]
+            )
+            session.passages.replace_chunks(object_id, chunks, ChunkRecord(profile, 0, len(text), ""))
             session.pipeline_objects.set_indexed(object_id, "fingerprint")
 
     def text(self, path: str) -> str:
@@ -151,7 +184,7 @@ class Corpus:
             return compile_scope(session, parse_principals(caller))
 
     def service(self, index: RankedIndex, reranker: Reranker | None = None) -> RetrievalService:
-        return RetrievalService(self.catalog, index, index, CountingEmbedder(), reranker)
+        return RetrievalService(self.catalog, index, RankedProfiles(index), index, CountingEmbedder(), reranker)
 
     def search(
         self,

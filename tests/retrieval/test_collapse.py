@@ -12,8 +12,10 @@ from knowledge_index.domain.versions import VersionStatus
 
 DRAFT, FINAL, EXECUTED = "M-1/a_draft.txt", "M-1/a_final.txt", "M-1/a_executed.txt"
 PAPER = "dms:M-1/a"
-# All weights 1, so that a fused score is the sum of 1 / (20 + rank) over the legs.
-COLLAPSED = RetrievalSettings(weight_lexical=1, weight_semantic=1, weight_identifier=1, fusion_rrf_k=20)
+# All weights 1, so that a fused score is the sum of 21 / (20 + rank) over the legs, ranks counting passages.
+COLLAPSED = RetrievalSettings(
+    weight_lexical=1, weight_semantic=1, weight_identifier=1, weight_document=0, fusion="ranks", fusion_rrf_k=20
+)
 FLAT = COLLAPSED.model_copy(update={"collapse_per_document": False})
 
 
@@ -75,17 +77,36 @@ def test_a_paper_may_take_more_places(corpus: Corpus) -> None:
         ("M-1/letter.txt", "letter"),
         (EXECUTED, "new"),
     ]
-    # The paper is the first of two papers; its second passage is the third of four rows.
-    assert [hit.score for hit in hits] == pytest.approx([1 / 21, 1 / 22, 1 / 23])
+    assert [hit.score for hit in hits] == pytest.approx([1, 21 / 22, 21 / 23])
 
 
-def test_a_paper_has_one_rank_however_many_of_its_rows_a_leg_has(corpus: Corpus) -> None:
+def test_a_paper_is_as_good_as_its_best_passage(corpus: Corpus) -> None:
     index = RankedIndex(text={"shared": 9, "new": 8, "old": 7, "letter": 6}, identifiers={}, vectors={"letter": 0.9})
     hits = corpus.search(index, COLLAPSED)
     by_path = {hit.path: hit for hit in hits}
-    assert by_path["M-1/letter.txt"].legs == (LegRank(Leg.LEXICAL, 2, 6), LegRank(Leg.SEMANTIC, 1, 0.9))
-    assert by_path["M-1/letter.txt"].score == pytest.approx(1 / 22 + 1 / 21)
-    assert by_path[EXECUTED].score == pytest.approx(1 / 21)
+    assert by_path["M-1/letter.txt"].legs == (LegRank(Leg.LEXICAL, 4, 6), LegRank(Leg.SEMANTIC, 1, 0.9))
+    assert by_path["M-1/letter.txt"].score == pytest.approx(21 / 24 + 1)
+    assert by_path[EXECUTED].score == pytest.approx(1)
+
+
+def test_scores_are_added_as_shares_of_the_best(corpus: Corpus) -> None:
+    index = RankedIndex(text={"shared": 8.0, "letter": 6.0}, identifiers={}, vectors={"letter": 0.8, "shared": 0.2})
+    hits = corpus.search(index, COLLAPSED.model_copy(update={"fusion": "scores"}))
+    assert [(hit.path, hit.score) for hit in hits] == [
+        ("M-1/letter.txt", pytest.approx(0.75 + 1)),
+        (EXECUTED, pytest.approx(1 + 0.25)),
+    ]
+
+
+def test_the_better_paper_comes_first_when_the_documents_are_weighed(corpus: Corpus) -> None:
+    index = RankedIndex(
+        text={"shared": 8.0, "letter": 7.0}, identifiers={}, vectors={}, documents={"profile of M-1/letter.txt": 3.0}
+    )
+    weighed = COLLAPSED.model_copy(update={"fusion": "scores", "weight_document": 0.5})
+    hits = corpus.search(index, weighed)
+    assert [(hit.path, hit.score) for hit in hits] == [("M-1/letter.txt", pytest.approx(7 / 8 + 0.5)), (EXECUTED, 1.0)]
+    assert LegRank(Leg.DOCUMENT, 1, 3.0) in hits[0].legs
+    assert paths(corpus.search(index, COLLAPSED)) == [EXECUTED, "M-1/letter.txt"]
 
 
 def test_flat_every_version_is_a_hit_of_its_own(corpus: Corpus) -> None:
@@ -134,10 +155,10 @@ def test_the_boost_multiplies_the_score_of_final_and_executed_papers(tmp_path: P
     settings = (COLLAPSED if collapse else FLAT).model_copy(update={"version_status_boost": 0.5})
     hits = corpus.search(lexical(a=4.0, b=3.0, c=2.0, d=1.0), settings)
     assert {hit.version_status: hit.score for hit in hits} == {
-        VersionStatus.DRAFT: pytest.approx(1 / 21),
-        VersionStatus.FINAL: pytest.approx(1.5 / 22),
-        VersionStatus.EXECUTED: pytest.approx(1.5 / 23),
-        VersionStatus.UNKNOWN: pytest.approx(1 / 24),
+        VersionStatus.DRAFT: pytest.approx(21 / 21),
+        VersionStatus.FINAL: pytest.approx(1.5 * 21 / 22),
+        VersionStatus.EXECUTED: pytest.approx(1.5 * 21 / 23),
+        VersionStatus.UNKNOWN: pytest.approx(21 / 24),
     }
     assert paths(hits) == ["M-1/b.txt", "M-1/c.txt", "M-1/a.txt", "M-1/d.txt"]
 

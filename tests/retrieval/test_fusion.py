@@ -5,77 +5,60 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge_index.domain.search import Leg, LegRank
+from knowledge_index.retrieval.fusion import leg_scores
 
 
-EVEN = {Leg.LEXICAL: 1.0, Leg.SEMANTIC: 1.0, Leg.IDENTIFIER: 1.0}
+def test_by_scores_a_share_is_the_score_over_the_best() -> None:
+    lexical = leg_scores(Leg.LEXICAL, [("a", 8.0), ("b", 2.0)], "scores", 60)
+    assert [lexical.share(unit) for unit in "abc"] == [1.0, 0.25, 0.0]
 
 
-def test_a_unit_scores_the_sum_of_weight_over_constant_plus_rank() -> None:
-    fused = fuse(
-        {Leg.LEXICAL: [("a", 9.0), ("b", 7.5)], Leg.SEMANTIC: [("b", 0.8), ("c", 0.7), ("a", 0.1)]},
-        {Leg.LEXICAL: 1.0, Leg.SEMANTIC: 0.5, Leg.IDENTIFIER: 1.0},
-        rrf_k=20,
-    )
-    # a: 1/21 + 0.5/23; b: 1/22 + 0.5/21; c: 0.5/22
-    assert fused["a"].score == pytest.approx(0.069358178, abs=1e-9)
-    assert fused["b"].score == pytest.approx(0.069264069, abs=1e-9)
-    assert fused["c"].score == pytest.approx(0.022727273, abs=1e-9)
+def test_what_a_semantic_list_leaves_out_counts_as_its_last() -> None:
+    """The list is the head of a ranking of everything: what is not on it is a little less near, not far."""
+    semantic = leg_scores(Leg.SEMANTIC, [("a", 0.8), ("b", 0.6)], "scores", 60)
+    assert semantic.share("c") == semantic.share("b") == pytest.approx(0.75)
 
 
-def test_a_unit_says_where_each_leg_had_it() -> None:
-    fused = fuse({Leg.SEMANTIC: [("b", 0.8), ("a", 0.1)], Leg.LEXICAL: [("a", 9.0)]}, EVEN, rrf_k=60)
-    assert fused["a"].legs == (LegRank(Leg.LEXICAL, 1, 9.0), LegRank(Leg.SEMANTIC, 2, 0.1))
-    assert fused["b"].legs == (LegRank(Leg.SEMANTIC, 1, 0.8),)
+def test_a_vector_that_points_away_counts_nothing() -> None:
+    semantic = leg_scores(Leg.SEMANTIC, [("a", 0.5), ("b", -0.5)], "scores", 60)
+    assert (semantic.share("b"), semantic.share("c")) == (0.0, 0.0)
+    assert leg_scores(Leg.SEMANTIC, [("a", -0.1)], "scores", 60).share("a") == 0.0
 
 
-def test_a_lexical_first_place_can_beat_two_middling_places() -> None:
-    """With the constant 20 a unit at rank 1 of one leg beats one at rank 23 of both: 1/21 > 2/43."""
-    others = [(f"x{place}", 8.0 - place / 10) for place in range(22)]
-    fused = fuse(
-        {Leg.LEXICAL: [("first", 9.0), *others[1:], ("both", 1.0)], Leg.SEMANTIC: [*others, ("both", 1.0)]}, EVEN, 20
-    )
-    assert fused["both"].legs == (LegRank(Leg.LEXICAL, 23, 1.0), LegRank(Leg.SEMANTIC, 23, 1.0))
-    assert fused["first"].score > fused["both"].score
+def test_by_ranks_a_share_is_the_reciprocal_rank_scaled_to_1() -> None:
+    lexical = leg_scores(Leg.LEXICAL, [("a", 9.0), ("b", 7.5), ("c", 1.0)], "ranks", 60)
+    assert [lexical.share(unit) for unit in "abcd"] == pytest.approx([1.0, 61 / 62, 61 / 63, 0.0])
 
 
 def test_units_with_one_score_share_the_best_of_their_ranks() -> None:
-    fused = fuse({Leg.LEXICAL: [("a", 2.0), ("b", 1.0), ("c", 1.0), ("d", 0.5)]}, EVEN, 20)
-    assert [fused[unit].legs[0].rank for unit in "abcd"] == [1, 2, 2, 4]
-    assert fused["b"].score == fused["c"].score == pytest.approx(1 / 22)
+    found = leg_scores(Leg.LEXICAL, [("a", 2.0), ("b", 1.0), ("c", 1.0), ("d", 0.5)], "ranks", 20)
+    assert [found.rank_of[unit] for unit in "abcd"] == [
+        LegRank(Leg.LEXICAL, 1, 2.0),
+        LegRank(Leg.LEXICAL, 2, 1.0),
+        LegRank(Leg.LEXICAL, 2, 1.0),
+        LegRank(Leg.LEXICAL, 4, 0.5),
+    ]
+    assert found.share("b") == found.share("c")
 
 
-def test_no_leg_gives_no_unit() -> None:
-    assert fuse({}, EVEN, 20) == {}
-    assert fuse({Leg.LEXICAL: []}, EVEN, 20) == {}
-
-
-def test_units_rank_by_their_best_score_and_ties_by_key() -> None:
-    scored = [("b", 1.0), ("a", 1.0), ("c", 0.5), ("c", 2.0), ("c", 1.5)]
-    assert rank_units(scored, tie_key=lambda unit: unit) == [("c", 2.0), ("a", 1.0), ("b", 1.0)]
-    assert rank_units(scored, tie_key=lambda unit: {"a": "z"}.get(unit, unit)) == [("c", 2.0), ("b", 1.0), ("a", 1.0)]
-
-
-@given(st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from([0.0, 0.5, 1.0, -1.0]))), st.randoms())
-def test_a_ranking_does_not_depend_on_the_order_of_its_input(scored, random) -> None:
-    shuffled = list(scored)
-    random.shuffle(shuffled)
-    assert rank_units(shuffled, str) == rank_units(scored, str)
+@pytest.mark.parametrize("fusion", ["scores", "ranks"])
+def test_an_empty_list_gives_nobody_a_share(fusion: str) -> None:
+    for leg in Leg:
+        assert leg_scores(leg, [], fusion, 60).share("a") == 0.0
 
 
 @given(
-    st.dictionaries(st.sampled_from(list(Leg)), st.lists(st.sampled_from("abcdefgh"), unique=True)),
-    st.fixed_dictionaries({leg: st.sampled_from([0.25, 0.5, 1.0, 3.0]) for leg in Leg}),
+    st.lists(st.floats(0.001, 1000, allow_nan=False), min_size=1, max_size=30).map(lambda each: sorted(each)[::-1]),
     st.integers(1, 100),
 )
-def test_fusion_is_the_formula(rankings, weights, rrf_k) -> None:
-    fused = fuse(
-        {leg: [(unit, -float(place)) for place, unit in enumerate(units)] for leg, units in rankings.items()},
-        weights,
-        rrf_k,
-    )
-    assert set(fused) == {unit for units in rankings.values() for unit in units}
-    for unit, ranked in fused.items():
-        exact = sum(
-            Fraction(weights[leg]) / (rrf_k + units.index(unit) + 1) for leg, units in rankings.items() if unit in units
-        )
-        assert ranked.score == pytest.approx(float(exact), rel=1e-12)
+def test_shares_lie_between_0_and_1_and_keep_the_order(scores: list[float], rrf_k: int) -> None:
+    scored = [(f"unit {place}", score) for place, score in enumerate(scores)]
+    for fusion in ("scores", "ranks"):
+        found = leg_scores(Leg.LEXICAL, scored, fusion, rrf_k)
+        shares = [found.share(unit) for unit, _ in scored]
+        assert shares[0] == 1.0
+        assert shares == sorted(shares, reverse=True)
+        assert all(0 < share <= 1 for share in shares)
+    for place, (unit, score) in enumerate(scored, start=1):
+        if scores.count(score) == 1:
+            assert found.share(unit) == pytest.approx(float(Fraction(rrf_k + 1, rrf_k + place)))

@@ -3,7 +3,16 @@
 from pathlib import Path
 
 import pytest
-from ranked_corpus import EVERYONE, NO_FILTERS, QUERY_WITH_REFERENCE, Corpus, CountingEmbedder, RankedIndex, class_of
+from ranked_corpus import (
+    EVERYONE,
+    NO_FILTERS,
+    QUERY_WITH_REFERENCE,
+    Corpus,
+    CountingEmbedder,
+    RankedIndex,
+    RankedProfiles,
+    class_of,
+)
 
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import UsageError
@@ -12,7 +21,7 @@ from knowledge_index.retrieval import RetrievalService
 from small_firm import CORPORATE, PARTNER, SUPPLY_MAIL, SmallFirm, search
 
 ROWS = {"r1": 2.0, "r2": 1.0}
-ALL_LEGS = RankedIndex(text=ROWS, identifiers=ROWS, vectors=ROWS)
+ALL_LEGS = RankedIndex(text=ROWS, identifiers=ROWS, vectors=ROWS, documents={})
 
 
 @pytest.fixture
@@ -26,9 +35,9 @@ def corpus(tmp_path: Path) -> Corpus:
 @pytest.mark.parametrize(
     ("off", "broken"),
     [
-        ({"weight_lexical": 0}, RankedIndex(None, ROWS, ROWS)),
-        ({"weight_identifier": 0}, RankedIndex(ROWS, None, ROWS)),
-        ({"weight_semantic": 0}, RankedIndex(ROWS, ROWS, None)),
+        ({"weight_lexical": 0}, RankedIndex(None, ROWS, ROWS, {})),
+        ({"weight_identifier": 0}, RankedIndex(ROWS, None, ROWS, {})),
+        ({"weight_semantic": 0}, RankedIndex(ROWS, ROWS, None, {})),
     ],
 )
 def test_a_leg_of_weight_0_does_not_run_and_any_other_that_fails_raises(
@@ -43,7 +52,7 @@ def test_a_leg_of_weight_0_does_not_run_and_any_other_that_fails_raises(
 
 def test_without_the_semantic_leg_nothing_is_embedded(corpus: Corpus) -> None:
     embedder = CountingEmbedder()
-    service = RetrievalService(corpus.catalog, ALL_LEGS, ALL_LEGS, embedder, None)
+    service = RetrievalService(corpus.catalog, ALL_LEGS, RankedProfiles(ALL_LEGS), ALL_LEGS, embedder, None)
     service.search("rent", corpus.scope(), RetrievalSettings(weight_semantic=0), NO_FILTERS, 5)
     assert embedder.calls == []
     service.search("rent", corpus.scope(), RetrievalSettings(), NO_FILTERS, 5)
@@ -51,7 +60,7 @@ def test_without_the_semantic_leg_nothing_is_embedded(corpus: Corpus) -> None:
 
 
 def test_a_query_without_an_identifier_does_not_ask_the_identifier_leg(corpus: Corpus) -> None:
-    index = RankedIndex(ROWS, None, ROWS)
+    index = RankedIndex(ROWS, None, ROWS, {})
     hits = corpus.search(index, RetrievalSettings(), query="when is the rent due")
     assert {leg.leg for hit in hits for leg in hit.legs} == {Leg.LEXICAL, Leg.SEMANTIC}
 
@@ -64,16 +73,16 @@ def test_an_empty_scope_runs_no_leg(corpus: Corpus) -> None:
 
 
 def test_every_leg_is_asked_with_the_scope_the_filters_and_the_pool(corpus: Corpus) -> None:
-    index = RankedIndex(ROWS, ROWS, ROWS)
+    index = RankedIndex(ROWS, ROWS, ROWS, {})
     filters = SearchFilters(frozenset({"M-1"}))
     corpus.search(index, RetrievalSettings(candidate_pool=37), filters=filters, limit=3)
     assert sorted(index.asked, key=lambda each: each[0]) == [
-        (leg, corpus.scope(), filters, 37) for leg in ("identifiers", "text", "vectors")
+        (leg, corpus.scope(), filters, 37) for leg in ("documents", "identifiers", "text", "vectors")
     ]
 
 
 def test_a_row_that_the_catalog_does_not_know_is_dropped_and_takes_no_rank(corpus: Corpus) -> None:
-    index = RankedIndex(text={"ghost": 9.0, **ROWS}, identifiers={}, vectors={"ghost": 0.9})
+    index = RankedIndex(text={"ghost": 9.0, **ROWS}, identifiers={}, vectors={"ghost": 0.9}, documents={})
     hits = corpus.search(index, RetrievalSettings())
     assert [(hit.path, [leg.rank for leg in hit.legs]) for hit in hits] == [("M-1/a.txt", [1]), ("M-1/b.txt", [2])]
 
@@ -110,11 +119,11 @@ def test_a_matter_filter_is_checked_against_the_catalog_too(tmp_path: Path) -> N
     assert [hit.path for hit in hits] == ["M-2/b.txt"]
 
 
-@pytest.mark.parametrize("leg", list(Leg))
+@pytest.mark.parametrize("leg", [Leg.LEXICAL, Leg.SEMANTIC, Leg.IDENTIFIER])
 def test_a_matter_filter_narrows_each_leg_before_it_ranks(shared_firm: SmallFirm, leg: Leg) -> None:
     """In a pool of one the other matter's better row would otherwise take the only place."""
     weights = {f"weight_{each}": float(each is leg) for each in Leg}
-    settings = RetrievalSettings(candidate_pool=1, **weights)
+    settings = RetrievalSettings(candidate_pool=1, mentioned_first=False, **weights)
     query = "12 O 345/25 HRB 40711 besenrein Schlüssel Halle übergeben"
     with shared_firm.retrieval() as service:
         both = search(service, query, PARTNER, settings=settings)
@@ -128,7 +137,7 @@ def test_a_matter_filter_narrows_each_leg_before_it_ranks(shared_firm: SmallFirm
 
 
 def test_the_identifier_leg_finds_a_reference_however_it_is_typed(shared_firm: SmallFirm) -> None:
-    only = RetrievalSettings(weight_lexical=0, weight_semantic=0)
+    only = RetrievalSettings(weight_lexical=0, weight_semantic=0, weight_document=0)
     with shared_firm.retrieval() as service:
         for query in ("12 O 345/25", "12 o 345/25", "Az.: 12 O 345/25 (Landgericht)"):
             assert [hit.path for hit in search(service, query, CORPORATE, settings=only)] == [SUPPLY_MAIL]

@@ -28,7 +28,9 @@ def modelled_firm(tmp_path_factory: pytest.TempPathFactory) -> SmallFirm:
 
 def test_a_paraphrase_finds_its_clause_in_the_binding_version(modelled_firm: SmallFirm) -> None:
     hits = modelled_firm.search(
-        "what does the buyer owe when an invoice is overdue", CORPORATE, settings=RetrievalSettings(weight_lexical=0)
+        "what does the buyer owe when an invoice is overdue",
+        CORPORATE,
+        settings=RetrievalSettings(weight_lexical=0, weight_document=0),
     )
     assert (hits[0].path, hits[0].heading) == (SUPPLY_FINAL, "2. Price")
     assert [leg.leg for leg in hits[0].legs] == [Leg.SEMANTIC]

@@ -5,7 +5,14 @@ from collections.abc import Collection
 from sqlalchemy import ColumnElement, Connection, and_, case, func, select
 
 from knowledge_index.catalog import schema
-from knowledge_index.catalog.records import ObjectState, QuarantinedObject, SourceStatus, Unsearchable, WallTwin
+from knowledge_index.catalog.records import (
+    ObjectState,
+    QuarantinedObject,
+    RowKind,
+    SourceStatus,
+    Unsearchable,
+    WallTwin,
+)
 
 _OBJECT = schema.source_object.c
 _CURRENT = _OBJECT.state == ObjectState.CURRENT
@@ -89,8 +96,12 @@ class Status:
 
     def index_counts(self) -> tuple[int, int]:
         """Passages in source objects, and the distinct index rows that hold them."""
-        chunks = self._connection.execute(select(func.count()).select_from(schema.chunk)).scalar_one()
-        rows = self._connection.execute(select(func.count()).select_from(schema.index_row)).scalar_one()
+        is_passage = schema.index_row.c.kind == RowKind.PASSAGE
+        in_rows = schema.chunk.join(schema.index_row, schema.index_row.c.row_key == schema.chunk.c.row_key)
+        chunks = self._connection.execute(select(func.count()).select_from(in_rows).where(is_passage)).scalar_one()
+        rows = self._connection.execute(
+            select(func.count()).select_from(schema.index_row).where(is_passage)
+        ).scalar_one()
         return int(chunks), int(rows)
 
     def unsearchable(self, paths: Collection[str]) -> list[Unsearchable]:

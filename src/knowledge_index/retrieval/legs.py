@@ -18,18 +18,38 @@ _MENTIONED = 10.0
 
 
 @dataclass(frozen=True)
-class LegRows:
-    """What the legs found for one wording of the query; ``best_window`` is each row's nearest one, from 0."""
+class FoundRows:
+    """What the legs found for one wording of the query: each leg's rows, best first, each once.
 
-    scores: Mapping[Leg, LegScores]
+    ``best_window`` is the window of a row that is nearest to the query, counted from 0.
+    """
+
+    lists: Mapping[Leg, Sequence[tuple[str, float]]]
     holding_wording: frozenset[str]
-    holding_identifier: frozenset[str]
     best_window: Mapping[str, int]
 
     @property
     def row_keys(self) -> set[str]:
         """The rows that any leg found."""
-        return {key for each in self.scores.values() for key in each.rank_of}
+        return {key for rows in self.lists.values() for key, _ in rows}
+
+    def fused(self, known: Collection[str], settings: RetrievalSettings) -> "LegRows":
+        """The lists as fusion takes them, of the rows that the catalog stands behind alone."""
+        lists = {leg: [(key, score) for key, score in rows if key in known] for leg, rows in self.lists.items()}
+        return LegRows(
+            scores={leg: leg_scores(leg, rows, settings.fusion, settings.fusion_rrf_k) for leg, rows in lists.items()},
+            holding_wording=self.holding_wording.intersection(known),
+            holding_identifier=frozenset(key for key, _ in lists.get(Leg.IDENTIFIER, ())),
+        )
+
+
+@dataclass(frozen=True)
+class LegRows:
+    """The legs' shares and ranks, and the rows that hold the query's wording, or one of its identifiers."""
+
+    scores: Mapping[Leg, LegScores]
+    holding_wording: frozenset[str]
+    holding_identifier: frozenset[str]
 
     def ranks(self, row_key: str) -> tuple[LegRank, ...]:
         """Where each leg had the row."""
@@ -51,7 +71,7 @@ class Legs:
         identifiers: Collection[str],
         scope: Scope,
         filters: SearchFilters,
-    ) -> LegRows:
+    ) -> FoundRows:
         """Every leg's list of rows for ``query``; ``vector`` is needed where the semantic leg runs."""
         settings = self.settings
         pool = settings.candidate_pool
@@ -67,12 +87,8 @@ class Legs:
         if settings.weight_identifier:
             found = self.lexical.search_identifiers(identifiers, scope, filters, pool) if identifiers else []
             lists[Leg.IDENTIFIER] = [(row.row_key, row.score) for row in found]
-        return LegRows(
-            scores={leg: leg_scores(leg, rows, settings.fusion, settings.fusion_rrf_k) for leg, rows in lists.items()},
-            holding_wording=frozenset(row.row_key for row in wording if row.holds_wording),
-            holding_identifier=frozenset(key for key, _ in lists.get(Leg.IDENTIFIER, ())),
-            best_window=windows,
-        )
+        holding = frozenset(row.row_key for row in wording if row.holds_wording)
+        return FoundRows(lists, holding, windows)
 
     def _semantic(
         self, vector: Vector, scope: Scope, filters: SearchFilters, pool: int, windows: dict[str, int]
@@ -118,21 +134,24 @@ def passage_score(
     analysis: QueryAnalysis,
     settings: RetrievalSettings,
 ) -> float:
-    """What a passage is worth: the legs' weighted shares, above them the passages that a rule puts first."""
-    weights = {
-        Leg.LEXICAL: settings.weight_lexical,
-        Leg.SEMANTIC: settings.weight_semantic,
-        Leg.IDENTIFIER: settings.weight_identifier,
-    }
-    score = sum(weights[leg] * each.share(row_key) for leg, each in rows.scores.items())
-    score += settings.weight_document * documents.scores.share(document_key)
-    if settings.mentioned_first and document_key in documents.mentioned:
-        score += _MENTIONED
+    """What a passage is worth: the legs' weighted shares, above them the passages that a rule puts first.
+
+    A passage that holds the query as it is worded, or the identifier that the query is, holds what was pasted: among
+    such passages words and identifiers decide, since neither meaning nor a paper's name says anything of a value.
+    """
+    lexical = settings.weight_lexical * _share(rows, Leg.LEXICAL, row_key)
+    identifier = settings.weight_identifier * _share(rows, Leg.IDENTIFIER, row_key)
     if settings.exact_first and (
         row_key in rows.holding_wording or (analysis.is_identifier and row_key in rows.holding_identifier)
     ):
-        score += _EXACT
-    return score
+        return _EXACT + lexical + identifier
+    score = lexical + identifier + settings.weight_semantic * _share(rows, Leg.SEMANTIC, row_key)
+    score += settings.weight_document * documents.scores.share(document_key)
+    return score + _MENTIONED if document_key in documents.mentioned else score
+
+
+def _share(rows: LegRows, leg: Leg, row_key: str) -> float:
+    return rows.scores[leg].share(row_key) if leg in rows.scores else 0.0
 
 
 def leg_sizes(rows: LegRows, documents: DocumentScores) -> tuple[tuple[Leg, int], ...]:

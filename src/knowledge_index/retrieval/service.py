@@ -85,28 +85,32 @@ class RetrievalService:
         if limit < 1:
             raise UsageError(f"the limit has to be 1 or more, not {limit}")
         if not scope.acl_class_ids:
-            return SearchResult((), ())
+            return SearchResult((), _notes(settings))
         analysis = analyse_query(query)
         with self.catalog.transaction() as session:
             filters = replace(filters, excluded_row_keys=session.passages.unsupported_row_keys(scope))
-            documents, named = self._documents(session, query, analysis, scope, settings, filters)
         legs = Legs(self.lexical, self.vectors, settings)
-        question = named.mention.rest if named else query
-        vectors = self._vectors([query, question], settings)
-        rows = legs.run(query, vectors[query], analysis.identifier_terms, scope, filters)
-        inside = None
+        found = legs.run(query, self._vector(query, settings), analysis.identifier_terms, scope, filters)
+        is_value = settings.exact_first and bool(found.holding_wording or analysis.is_identifier)
+        documents, named = self._documents(query, scope, settings, filters, may_name=not is_value)
+        question, found_inside = query, None
         if named is not None:
+            question = named.mention.rest
             terms = analyse_query(question).identifier_terms
-            inside = legs.run(question, vectors[question], terms, scope, replace(filters, only_row_keys=named.row_keys))
+            inside_filters = replace(filters, only_row_keys=named.row_keys)
+            found_inside = legs.run(question, self._vector(question, settings), terms, scope, inside_filters)
         with self.catalog.transaction() as session:
             current_scope = compile_scope(session, scope.principals)
             narrowed = Scope(
                 scope.principals, scope.acl_class_ids & current_scope.acl_class_ids, current_scope.policy_epoch
             )
-            found = rows.row_keys | (inside.row_keys if inside else set())
-            occurrences = session.passages.occurrences(found, narrowed)
+            row_keys = found.row_keys | (found_inside.row_keys if found_inside else set())
+            occurrences = session.passages.occurrences(row_keys, narrowed)
             if filters.matter_refs:
                 occurrences = [each for each in occurrences if each.matter_ref in filters.matter_refs]
+            known = {each.row_key for each in occurrences}
+            rows = found.fused(known, settings)
+            inside = found_inside.fused(known, settings) if found_inside else None
             candidates = _ranked(_scored(occurrences, rows, inside, documents, analysis, settings), settings)
             depth = max(limit, _RERANK_DEPTH) if settings.rerank_enabled else limit
             passages = [
@@ -121,37 +125,30 @@ class RetrievalService:
         if settings.rerank_enabled:
             passages = self._rerank(query, passages)
         explanation = _explanation(analysis, named, question, rows, documents)
-        return SearchResult(tuple(_hit(each, passage) for each, passage in passages[:limit]), (), explanation)
+        return SearchResult(
+            tuple(_hit(each, passage) for each, passage in passages[:limit]), _notes(settings), explanation
+        )
 
     def _documents(
-        self,
-        session: CatalogSession,
-        query: str,
-        analysis: QueryAnalysis,
-        scope: Scope,
-        settings: RetrievalSettings,
-        filters: SearchFilters,
+        self, query: str, scope: Scope, settings: RetrievalSettings, filters: SearchFilters, *, may_name: bool
     ) -> tuple[DocumentScores, _NamedPapers | None]:
         """How well the visible documents fit the query, and which of them it names."""
         if not settings.weight_document and not settings.mentioned_first:
             return NO_DOCUMENTS, None
         matches = self.profiles.search(query, scope, filters, settings.candidate_pool)
         best = near_best(matches)
-        profiles = session.passages.occurrences([row.row_key for row in matches.rows], scope)
-        named = None
-        if settings.mentioned_first and best and not analysis.is_identifier:
-            named = _named_papers(
-                session, query, [each for each in profiles if each.row_key in best], profiles, matches
-            )
+        with self.catalog.transaction() as session:
+            profiles = session.passages.occurrences([row.row_key for row in matches.rows], scope)
+            named = None
+            if settings.mentioned_first and may_name and best:
+                fitting = [each for each in profiles if each.row_key in best]
+                named = _named_papers(session, query, fitting, profiles, matches)
         mentioned = named.document_keys if named else frozenset()
         document_of = {each.row_key: each.document_key for each in profiles}
         return document_scores(matches, document_of, mentioned, settings), named
 
-    def _vectors(self, texts: Sequence[str], settings: RetrievalSettings) -> dict[str, Vector | None]:
-        if not settings.weight_semantic:
-            return dict.fromkeys(texts)
-        distinct = list(dict.fromkeys(texts))
-        return dict(zip(distinct, self.embedder.embed(distinct), strict=True))
+    def _vector(self, text: str, settings: RetrievalSettings) -> Vector | None:
+        return self.embedder.embed([text])[0] if settings.weight_semantic else None
 
     def _rerank(self, query: str, passages: Sequence[tuple[_Candidate, str]]) -> list[tuple[_Candidate, str]]:
         if self.reranker is None:
@@ -160,6 +157,13 @@ class RetrievalService:
         scores = self.reranker.score(query, [passage for _, passage in head])
         order = sorted(range(len(head)), key=lambda place: (-scores[place], place))
         return [*(head[place] for place in order), *tail]
+
+
+def _notes(settings: RetrievalSettings) -> tuple[str, ...]:
+    if settings.rerank_enabled:
+        return ()
+    why = "no rerank_model is set" if settings.rerank_model is None else "rerank_enabled is false"
+    return (f"rerank is off: {why}",)
 
 
 def _named_papers(
