@@ -171,6 +171,17 @@ class SourceStatus:
 
 
 @dataclass(frozen=True)
+class VisibleSource:
+    """What one caller may know of a source: counts of current documents that the caller may see."""
+
+    name: str
+    documents: int
+    searchable: int
+    waiting: int
+    unreadable: int
+
+
+@dataclass(frozen=True)
 class WallTwin:
     """Identical bytes that lie under more than one ACL class, for operators."""
 

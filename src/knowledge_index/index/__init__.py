@@ -7,6 +7,7 @@ from pathlib import Path
 from knowledge_index.domain.errors import IndexStateError
 from knowledge_index.embed.base import EmbeddingSignature
 from knowledge_index.index.base import LexicalIndex, LexicalRow, RowDifferences, ScoredRow, VectorIndex, VectorRow
+from knowledge_index.index.durable import write_durably
 
 __all__ = [
     "LexicalIndex",
@@ -59,9 +60,7 @@ def open_vector_index(folder: Path, signature: EmbeddingSignature) -> VectorInde
             )
     else:
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f"{_SIGNATURE_NAME}.new"
-        temporary.write_text(json.dumps(asdict(signature), indent=2) + "\n", encoding="utf-8")
-        temporary.replace(file)
+        write_durably(file, (json.dumps(asdict(signature), indent=2) + "\n").encode())
     return LanceVectorIndex(folder, signature.dimensions)
 
 

@@ -8,7 +8,7 @@ from knowledge_index.chunking.base import Chunker
 from knowledge_index.embed import CachedEmbedder
 from knowledge_index.index.base import LexicalIndex, VectorIndex, VectorRow
 from knowledge_index.pipeline.converting import quarantine_bug
-from knowledge_index.pipeline.passages import Passage, fingerprint_of, indexed_text, lexical_row, passages_of
+from knowledge_index.pipeline.passages import Passage, fingerprint_of, passages_of
 from knowledge_index.pipeline.report import RunReport
 
 # Rows in one write: small enough that a killed run loses seconds, large enough that commits do not count.
@@ -20,7 +20,7 @@ class Indexer:
 
     The catalog first records the keys of the rows that are to be written or removed, its intent; both indexes follow,
     each durably; then the catalog refers to the rows and forgets the intent. No search ranks or counts a row of an
-    intent, and the next writer begins with removing them.
+    intent, and a run after one that did not end has :class:`Doctor` compare the stores first.
     """
 
     def __init__(
@@ -31,8 +31,6 @@ class Indexer:
         embedder: CachedEmbedder,
         chunker: Chunker,
         report: RunReport,
-        *,
-        compare_rows: bool,
     ) -> None:
         self._catalog = catalog
         self._lexical = lexical
@@ -43,11 +41,7 @@ class Indexer:
         self._waiting: list[tuple[PipelineObject, list[Passage]]] = []
         self._waiting_keys: set[str] = set()
         with catalog.transaction() as session:
-            self._compare_rows = compare_rows or session.meta.index_write_open()
             session.meta.set_index_write_open(True)
-            intended = session.meta.index_intent()
-        if intended:
-            self._finish_intent(intended)
 
     def index(self, each: PipelineObject) -> int:
         """Take one object in; returns how many objects were finished by this call (they are written in groups)."""
@@ -103,8 +97,6 @@ class Indexer:
                 session.meta.set_index_intent(unused)
             self._finish_intent(unused)
             self._report.rows_removed += len(unused)
-        if self._compare_rows:
-            self._reconcile()
         self._vectors.compact()
         with self._catalog.transaction() as session:
             session.passages.settle()
@@ -133,29 +125,3 @@ class Indexer:
             VectorRow(row.row_key, row.acl_class_id, row.matter_ref, vector)
             for (row, _), vector in zip(rows, matrix, strict=True)
         ]
-
-    def _reconcile(self) -> None:
-        """Bring both indexes to the catalog's rows, after a run that did not end or the loss of an index."""
-        with self._catalog.transaction() as session:
-            expected = session.passages.all_row_keys()
-        if self._lexical.row_keys() != expected:
-            self._rebuild_lexical()
-        held = self._vectors.row_keys()
-        if held - expected:
-            self._vectors.remove(held - expected)
-        missing = expected - held
-        if missing:
-            with self._catalog.transaction() as session:
-                rows = [
-                    (row, indexed_text(row.header, passage))
-                    for row, passage in session.passages.rows_with_text()
-                    if row.row_key in missing
-                ]
-            self._vectors.add(self._embedded(rows))
-
-    def _rebuild_lexical(self) -> None:
-        with self._catalog.transaction() as session:
-            self._lexical.rebuild(
-                lexical_row(row, indexed_text(row.header, passage))
-                for row, passage in session.passages.rows_with_text()
-            )
