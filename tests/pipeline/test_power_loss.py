@@ -40,7 +40,6 @@ class Disk:
             if file.is_dir() or before.get(found.st_ino) == state or self.flushed.get(found.st_ino) == state:
                 continue
             lost += 1
-            print("LOST", file, state, self.flushed.get(found.st_ino))
             if draw.random() < 0.5:
                 file.unlink()
             else:

@@ -60,7 +60,7 @@ class LanceVectorIndex:
         self._opened: Any = None
         self._scan_files = ScanFiles(folder, dimensions)
         self._loaded: tuple[str, dict[str, VectorCompartment]] | None = None
-        self._on_disk: set[Path] = set()
+        self._on_disk: dict[Path, int] = {}
 
     def add(self, rows: Sequence[VectorRow]) -> int:
         """See :meth:`VectorIndex.add`; one version of the table a call, none where no key is absent."""
@@ -209,13 +209,13 @@ class LanceVectorIndex:
     def _bring_to_disk(self) -> None:
         """The engine leaves its files to the operating system; a caller relies on them once a write has returned."""
         root = self._folder / f"{_TABLE_NAME}.lance"
-        new = [each for each in root.rglob("*") if each not in self._on_disk]
+        files = {each: each.stat().st_mtime_ns for each in root.rglob("*") if each.is_file()}
+        new = [each for each, changed_at in files.items() if self._on_disk.get(each) != changed_at]
         for each in new:
-            if each.is_file():
-                fsync_file(each)
-        for folder in {each.parent for each in new} | {root, self._folder}:
+            fsync_file(each)
+        for folder in sorted({each.parent for each in new} | {root, self._folder}):
             fsync_folder(folder)
-        self._on_disk.update(each for each in new if each.is_file())
+        self._on_disk = files
 
     def _check(self, what: str, vector: Vector) -> None:
         if np.shape(vector) != (self._dimensions,):
