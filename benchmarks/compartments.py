@@ -3,8 +3,9 @@
     python benchmarks/compartments.py [--rows 100000] [--compartments 6 10 100 1000]
 
 Rows have 170 words of a Zipf-like vocabulary and random unit vectors of 384 dimensions, spread evenly over the classes,
-all of which are visible: the worst case. Each search asks for a pool of 200. "first" is the first search of a fresh
-process' index, which opens the compartments; the others are searches after it.
+all of which are visible: the worst case. Each search asks for a pool of 200. "first" is the first search of a freshly
+opened index, which reads the compartments; the others are searches after it. Times are CPU time of the process, on one
+thread with OMP_NUM_THREADS=1, so that other work on the machine does not count.
 """
 
 import argparse
@@ -33,9 +34,9 @@ def line_of(name: str, call: Callable[[int], object]) -> str:
     """First search, median and 95th percentile of those after it, in milliseconds."""
     times = []
     for number in range(SEARCHES + 1):
-        start = time.perf_counter()
+        start = time.process_time()
         call(number)
-        times.append((time.perf_counter() - start) * 1000)
+        times.append((time.process_time() - start) * 1000)
     first, *rest = times
     percentile_95 = sorted(rest)[int(SEARCHES * 0.95)]
     return f"  {name:24} first {first:8.1f}   p50 {statistics.median(rest):7.1f}   p95 {percentile_95:7.1f} ms"
