@@ -85,6 +85,16 @@ class BruteForceVectorIndex:
     def row_keys(self) -> set[str]:
         return set(self._rows())
 
+    def compare(self, rows: Iterable[tuple[str, str, str]]) -> RowDifferences:
+        held = {row.row_key: (row.acl_class_id, row.matter_ref) for row in self._rows().values()}
+        expected = {key: tuple(rest) for key, *rest in rows}
+        altered = {key for key in held.keys() & expected.keys() if held[key] != expected[key]}
+        missing, extra = expected.keys() - held.keys(), held.keys() - expected.keys()
+        return RowDifferences(frozenset(missing), frozenset(extra), frozenset(altered), ())
+
+    def discard(self) -> None:
+        self._write([])
+
     def compact(self) -> None:
         pass
 

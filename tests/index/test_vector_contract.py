@@ -72,10 +72,13 @@ def keys(found) -> list[str]:  # type: ignore[no-untyped-def]
     query=vectors_strategy,
     classes=st.sets(st.sampled_from(CLASSES)),
     matters=st.sets(st.sampled_from(MATTERS)),
+    left_out=st.sets(st.sampled_from([f"key'{number}" for number in range(12)]), max_size=3),
     pool=st.integers(1, 6),
 )
-def test_searches_agree_with_brute_force_after_any_writes(open_index, operations, query, classes, matters, pool):
-    scope, filters = scope_of(*classes), SearchFilters(frozenset(matters))
+def test_searches_agree_with_brute_force_after_any_writes(
+    open_index, operations, query, classes, matters, left_out, pool
+):
+    scope, filters = scope_of(*classes), SearchFilters(frozenset(matters), frozenset(left_out))
     with tempfile.TemporaryDirectory() as name:
         index = open_index(Path(name) / "vectors")
         expected: dict[str, VectorRow] = {}
@@ -94,6 +97,7 @@ def test_searches_agree_with_brute_force_after_any_writes(open_index, operations
             else:
                 index = open_index(Path(name) / "vectors")
         assert index.row_keys() == expected.keys()
+        assert not index.compare((each.row_key, each.acl_class_id, each.matter_ref) for each in expected.values())
 
         visible = [each for each in expected.values() if is_visible(each, scope, filters)]
         everything = index.search(query, scope, filters, EVERYTHING)

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -58,8 +59,9 @@ def start(firm: SmallFirm) -> multiprocessing.process.BaseProcess:
     return process
 
 
+@pytest.mark.parametrize("kills", [KILLS, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_run_killed_at_any_moment_and_run_again_gives_the_results_of_an_undisturbed_one(
-    firm: SmallFirm, tmp_path: Path
+    firm: SmallFirm, tmp_path: Path, kills: int
 ) -> None:
     firm.sync()
     undisturbed = firm.with_home_copy(tmp_path / "undisturbed")
@@ -72,7 +74,7 @@ def test_a_run_killed_at_any_moment_and_run_again_gives_the_results_of_an_undist
     assert sum(map(len, expected_answers.values())) > len(QUERIES) * len(PresetName)
 
     moments = random.Random(20260301)
-    for number in range(KILLS):
+    for number in range(kills):
         killed = firm.with_home_copy(tmp_path / f"killed-{number}")
         process = start(killed)
         time.sleep(moments.uniform(0, seconds))
@@ -81,6 +83,7 @@ def test_a_run_killed_at_any_moment_and_run_again_gives_the_results_of_an_undist
         killed.run()
         assert killed.stores() == expected
         assert answers(killed) == expected_answers
+        shutil.rmtree(killed.home.folder)
 
 
 @pytest.mark.slow

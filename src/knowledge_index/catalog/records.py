@@ -125,7 +125,12 @@ class IndexRowRecord:
 
 def window_keys(row_key: str, windows: int) -> list[str]:
     """The keys of a row's vectors: the row's own for the first window, with the window's number for the others."""
-    return [row_key if number == 0 else f"{row_key}#{number}" for number in range(windows)]
+    return [window_key(row_key, number) for number in range(windows)]
+
+
+def window_key(row_key: str, number: int) -> str:
+    """The key of one window's vector."""
+    return row_key if number == 0 else f"{row_key}#{number}"
 
 
 def window_of(key: str) -> tuple[str, int]:
@@ -192,6 +197,17 @@ class SourceStatus:
     without_grants: int
     superseded: int
     tombstoned: int
+
+
+@dataclass(frozen=True)
+class VisibleSource:
+    """What one caller may know of a source: counts of current documents that the caller may see."""
+
+    name: str
+    documents: int
+    searchable: int
+    waiting: int
+    unreadable: int
 
 
 @dataclass(frozen=True)

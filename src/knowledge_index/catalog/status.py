@@ -1,4 +1,4 @@
-"""What operators want to know of the estate; nothing here is meant for callers of a search."""
+"""What operators want to know of the estate, and the little of it that is meant for callers."""
 
 from collections.abc import Collection
 
@@ -11,8 +11,10 @@ from knowledge_index.catalog.records import (
     RowKind,
     SourceStatus,
     Unsearchable,
+    VisibleSource,
     WallTwin,
 )
+from knowledge_index.domain.grants import Scope
 
 _OBJECT = schema.source_object.c
 _CURRENT = _OBJECT.state == ObjectState.CURRENT
@@ -59,6 +61,31 @@ class Status:
             .order_by(schema.source.c.name)
         )
         return [SourceStatus(**row) for row in self._connection.execute(statement).mappings()]
+
+    def visible(self, scope: Scope) -> list[VisibleSource]:
+        """For a caller: counts of every source that holds a document which the scope lets be seen, by name.
+
+        Unlike the rest of this class it is made for callers, and a function of what they may see.
+        """
+        readable = _OBJECT.quarantine_class.is_(None)
+        statement = (
+            select(
+                schema.source.c.name,
+                _OBJECT.acl_class_id,
+                func.count().label("documents"),
+                _count(and_(_INDEXED, readable), "searchable"),
+                _count(and_(~_INDEXED, readable), "waiting"),
+                _count(~readable, "unreadable"),
+            )
+            .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+            .where(_CURRENT)
+            .group_by(schema.source.c.name, _OBJECT.acl_class_id)
+        )
+        totals: dict[str, list[int]] = {}
+        for name, acl_class_id, *counts in self._connection.execute(statement):
+            if acl_class_id in scope.acl_class_ids:
+                totals[name] = [sum(pair) for pair in zip(totals.get(name, [0] * 4), counts, strict=True)]
+        return [VisibleSource(name, *counts) for name, counts in sorted(totals.items())]
 
     def quarantined(self) -> list[QuarantinedObject]:
         """Every quarantined current object, by source and path."""

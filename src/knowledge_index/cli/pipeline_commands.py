@@ -161,13 +161,21 @@ def run(
 
 def status(
     context: typer.Context,
+    principals: Annotated[
+        str | None,
+        typer.Option("--as", metavar="PRINCIPALS", help="Only what this caller may know. None: what operators may."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Show operators how the estate stands.
+    """Show how the estate stands.
 
-    What is indexed, pending, quarantined, visible to nobody, or on both sides of a wall.
+    What is indexed, pending, quarantined, visible to nobody, or on both sides of a wall; for a caller, how many
+    documents that caller may see and search.
     """
     state: State = context.obj
+    if principals is not None:
+        _status_of_caller(state, principals, as_json)
+        return
     with state.catalog() as catalog, catalog.transaction() as session:
         sources = session.status.sources()
         quarantined = session.status.quarantined()
@@ -211,6 +219,25 @@ def status(
         [f"{each.source}:{each.path}: {each.error_class}: {each.message}" for each in quarantined],
     )
     _list(f"{len(twins)} contents on both sides of a wall", [" = ".join(each.paths) for each in twins])
+
+
+def _status_of_caller(state: State, principals: str, as_json: bool) -> None:
+    from knowledge_index.access import compile_scope
+    from knowledge_index.domain.principals import parse_principals
+
+    caller = parse_principals(principals)
+    with state.catalog() as catalog, catalog.transaction() as session:
+        sources = session.status.visible(compile_scope(session, caller))
+    if as_json:
+        print_json({"sources": sources})
+        return
+    if not sources:
+        typer.echo("There is nothing that this caller may see.")
+    for each in sources:
+        typer.echo(
+            f"{each.name}: {each.documents} documents visible, of which {each.searchable} can be searched, "
+            f"{each.waiting} wait for the next run, {each.unreadable} cannot be read"
+        )
 
 
 def _list(title: str, lines: list[str]) -> None:

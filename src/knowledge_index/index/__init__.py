@@ -17,6 +17,7 @@ from knowledge_index.index.base import (
     VectorIndex,
     VectorRow,
 )
+from knowledge_index.index.durable import write_durably
 
 __all__ = [
     "LexicalIndex",
@@ -80,9 +81,7 @@ def open_vector_index(folder: Path, signature: EmbeddingSignature) -> VectorInde
             )
     else:
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f"{_SIGNATURE_NAME}.new"
-        temporary.write_text(json.dumps(asdict(signature), indent=2) + "\n", encoding="utf-8")
-        temporary.replace(file)
+        write_durably(file, (json.dumps(asdict(signature), indent=2) + "\n").encode())
     return LanceVectorIndex(folder, signature.dimensions)
 
 

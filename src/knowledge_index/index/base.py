@@ -183,8 +183,17 @@ class VectorIndex(Protocol):
         """The keys of all rows."""
         ...
 
+    def compare(self, rows: Iterable[tuple[str, str, str]]) -> RowDifferences:
+        """How the index differs from rows of these keys, ACL classes and matters; a row whose vector has not length 1
+        is altered; raises for no damage, but reports it."""
+        ...
+
+    def discard(self) -> None:
+        """Throw the whole content away, which needs nothing of it to be readable."""
+        ...
+
     def compact(self) -> None:
-        """Merge what many small writes left behind; changes no result."""
+        """Merge what many small writes left behind, and prepare for searches; changes no result."""
         ...
 
     def search(self, vector: Vector, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:

@@ -13,17 +13,9 @@ import numpy as np
 from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.index.analysis import QueryTerms, storable
+from knowledge_index.index.arrays import Floats, Integers, Mask, ShortIntegers
 from knowledge_index.index.base import ProfileMatches, ScoredRow
-from knowledge_index.index.segment import (
-    Floats,
-    Integers,
-    Mask,
-    Segment,
-    ShortIntegers,
-    identifier_hash,
-    slices,
-    word_hash,
-)
+from knowledge_index.index.segment import Segment, identifier_hash, slices, word_hash
 
 _K1 = 1.2
 _B = 0.75

@@ -8,7 +8,6 @@ came, how they lie in segments, or what was there before, does not enter.
 import contextlib
 import hashlib
 import json
-import mmap
 import shutil
 import threading
 import zlib
@@ -22,6 +21,7 @@ from knowledge_index.domain.errors import IndexStateError, UsageError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.index.analysis import QueryTerms, query_terms, storable
+from knowledge_index.index.arrays import read_checked
 from knowledge_index.index.base import LexicalRow, ProfileMatches, RowDifferences, ScoredRow
 from knowledge_index.index.bm25 import PooledSegments
 from knowledge_index.index.durable import fsync_folder, write_durably
@@ -40,8 +40,6 @@ _FORMAT = 2
 _MANIFEST_NAME = "CURRENT"
 _SEGMENT_SUFFIX = ".segment"
 _OPEN_ATTEMPTS = 5
-# Smaller files are read into memory: an open map holds a file descriptor, and there may be thousands of compartments.
-_MIN_MAPPED_BYTES = 1 << 20
 _MAX_OPEN_SEGMENTS = 4096
 # Above this many segments a scope's are merged in memory once, since each costs some 50 µs a search.
 _MAX_SEGMENTS_SEARCHED_APART = 16
@@ -260,14 +258,7 @@ class CompartmentedLexicalIndex:
         return self._open_segments[file]
 
     def _read(self, file: _SegmentFile) -> Segment:
-        with (self._folder / file.name).open("rb") as stream:
-            if file.size_bytes < _MIN_MAPPED_BYTES:
-                content: bytes | memoryview = stream.read()
-            else:
-                content = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
-        if (len(content), zlib.crc32(content)) != (file.size_bytes, file.crc32):
-            raise ValueError(f"{file.name}: is not the file that was written")
-        return decoded(content)
+        return decoded(read_checked(self._folder / file.name, file.size_bytes, file.crc32))
 
     def _present_keys(self, manifest: _Manifest) -> set[str]:
         if self._keys is None or self._keys[0] is not manifest:

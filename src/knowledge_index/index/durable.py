@@ -15,10 +15,15 @@ def write_durably(file: Path, content: bytes) -> None:
     fsync_folder(file.parent)
 
 
-def fsync_folder(folder: Path) -> None:
-    """Bring the names in a folder to disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def fsync_file(file: Path) -> None:
+    """Bring a file that another library wrote to disk."""
+    descriptor = os.open(file, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def fsync_folder(folder: Path) -> None:
+    """Bring the names in a folder to disk."""
+    fsync_file(folder)

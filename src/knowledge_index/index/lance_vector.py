@@ -1,15 +1,17 @@
-"""The vector index: LanceDB as the store of record, searched exactly by a scan of a copy in memory.
+"""The vector index: LanceDB as the store of record, searched exactly by a scan of one matrix an ACL class.
 
-The copy is one matrix, its rows grouped by ACL class, so a search multiplies the slices that its scope allows and
-touches no other row. A scan costs about 1.5 KB of memory traffic a row; LanceDB's own flat search was 10 times slower.
+A search multiplies the matrices that its scope allows and touches no other row. They are mapped from files that the
+writer derives at the end of a run; until then they are read from the table into memory. A scan costs about 1.5 KB of
+memory traffic a row; LanceDB's own flat search was 10 times slower.
 """
 
+import hashlib
 import shutil
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +22,11 @@ from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.embed.base import Matrix, Vector
 from knowledge_index.index.analysis import storable
-from knowledge_index.index.base import ScoredRow, VectorRow
+from knowledge_index.index.arrays import Integers, lengths_to_bounds
+from knowledge_index.index.base import RowDifferences, ScoredRow, VectorRow
+from knowledge_index.index.durable import fsync_file, fsync_folder
 from knowledge_index.index.pool import FetchedRows, complete_pool
+from knowledge_index.index.vector_scan import ScanFiles, VectorCompartment, compartment_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -41,20 +46,6 @@ def holds_table(folder: Path) -> bool:
     return any((folder / f"{_TABLE_NAME}.lance" / "_versions").glob("*.manifest"))
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """The rows of one version of the table, sorted by ACL class, then by key.
-
-    ``matrix`` has shape (rows, dimensions), float32; ``slice_of_class`` says which of its rows a class has.
-    """
-
-    version: int
-    row_keys: list[str]
-    matter_refs: "np.ndarray[Any, np.dtype[np.object_]]"
-    matrix: Matrix
-    slice_of_class: dict[str, slice]
-
-
 class LanceVectorIndex:
     """Keeps :class:`~knowledge_index.index.base.VectorIndex` in ``folder``, for vectors of ``dimensions``.
 
@@ -67,7 +58,9 @@ class LanceVectorIndex:
         self._dimensions = dimensions
         self._lock = threading.RLock()
         self._opened: Any = None
-        self._loaded: _Rows | None = None
+        self._scan_files = ScanFiles(folder, dimensions)
+        self._loaded: tuple[str, dict[str, VectorCompartment]] | None = None
+        self._on_disk: dict[Path, int] = {}
 
     def add(self, rows: Sequence[VectorRow]) -> int:
         """See :meth:`VectorIndex.add`; one version of the table a call, none where no key is absent."""
@@ -86,7 +79,9 @@ class LanceVectorIndex:
             if not absent:
                 return 0
             merge = table.merge_insert("row_key").when_not_matched_insert_all()
-            return int(merge.execute(self._arrow(absent)).num_inserted_rows)
+            inserted = int(merge.execute(self._arrow(absent)).num_inserted_rows)
+            self._bring_to_disk()
+            return inserted
 
     def remove(self, row_keys: Collection[str]) -> None:
         """See :meth:`VectorIndex.remove`."""
@@ -99,6 +94,7 @@ class LanceVectorIndex:
                 return
             for start in range(0, len(keys), _DELETE_BATCH):
                 table.delete(col("row_key").isin(keys[start : start + _DELETE_BATCH]))
+            self._bring_to_disk()
 
     def row_keys(self) -> set[str]:
         """See :meth:`VectorIndex.row_keys`."""
@@ -108,78 +104,123 @@ class LanceVectorIndex:
         with self._damage_explained():
             return set(table.search().select(["row_key"]).to_arrow()["row_key"].to_pylist())
 
+    def compare(self, rows: Iterable[tuple[str, str, str]]) -> RowDifferences:
+        """See :meth:`VectorIndex.compare`."""
+        expected = {storable(key): (storable(acl_class), storable(matter)) for key, acl_class, matter in rows}
+        held: dict[str, tuple[str, str]] = {}
+        altered: set[str] = set()
+        damaged: list[str] = []
+        try:
+            with self._lock, self._damage_explained():
+                table = self._table()
+                for acl_class_id, each in self._from_table(table).items() if table is not None else ():
+                    held |= {
+                        key: (acl_class_id, matter) for key, matter in zip(each.row_keys, each.matter_refs, strict=True)
+                    }
+                    lengths = np.linalg.norm(each.matrix.astype(np.float64), axis=1)
+                    altered |= {each.row_keys[row] for row in np.flatnonzero(~(abs(lengths - 1) <= _UNIT_TOLERANCE))}
+        except IndexStateError as error:
+            damaged.append(str(error))
+        damaged += self._scan_files.damaged(self._state())
+        altered |= {key for key in held.keys() & expected.keys() if held[key] != expected[key]}
+        missing, extra = frozenset(expected.keys() - held.keys()), frozenset(held.keys() - expected.keys())
+        return RowDifferences(missing, extra, frozenset(altered) - extra, tuple(damaged))
+
+    def discard(self) -> None:
+        """See :meth:`VectorIndex.discard`."""
+        with self._lock:
+            self._opened, self._loaded = None, None
+            self._on_disk.clear()
+            shutil.rmtree(self._folder / f"{_TABLE_NAME}.lance", ignore_errors=True)
+            self._scan_files.discard()
+
     def compact(self) -> None:
         """See :meth:`VectorIndex.compact`."""
         with self._lock, self._damage_explained():
             table = self._table()
-            if table is not None:
+            if table is None:
+                return
+            if self._scan_files.manifest(self._state()) is None:
                 table.optimize(cleanup_older_than=_KEEP_OLD_VERSIONS)
+                self._bring_to_disk()
+                self._scan_files.write(self._state(), self._from_table(table))
 
     def search(self, vector: Vector, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
         """See :meth:`VectorIndex.search`; scores lie in -1 to 1, rounded to 9 decimals."""
         self._check("query", vector)
-        table = self._table() if scope.acl_class_ids else None
-        if table is None:
+        if not scope.acl_class_ids or not holds_table(self._folder):
             return []
-        rows = self._rows(table)
+        compartments = self._compartments(frozenset(map(storable, scope.acl_class_ids)))
+        if not compartments:
+            return []
         query = np.asarray(vector, dtype=np.float32)
-        visible = [
-            rows.slice_of_class[each]
-            for each in map(storable, sorted(scope.acl_class_ids))
-            if each in rows.slice_of_class
-        ]
-        if not visible:
-            return []
-        places = np.concatenate([np.arange(each.start, each.stop) for each in visible])
-        rough = np.concatenate([rows.matrix[each] @ query for each in visible])
-        if filters.only_row_keys is not None:
-            held = np.array(
-                [rows.row_keys[place].split("#")[0] in filters.only_row_keys for place in places], dtype=bool
-            )
-            places, rough = places[held], rough[held]
-        if filters.matter_refs:
-            wanted = np.isin(rows.matter_refs[places], [storable(each) for each in filters.matter_refs])
-            places, rough = places[wanted], rough[wanted]
+        matters = {storable(each) for each in filters.matter_refs}
+        rough = np.concatenate(
+            [
+                each.rough_scores(query, matters, filters.only_row_keys, filters.excluded_row_keys)
+                for each in compartments
+            ]
+        )
+        bounds = lengths_to_bounds([len(each.matrix) for each in compartments])
+        places = np.flatnonzero(rough > -np.inf)
+        rough = rough[places]
 
         def fetch(limit: int) -> FetchedRows:
             if limit >= len(places):
-                return FetchedRows(self._scored(rows, places, query), None)
+                return FetchedRows(_scored(compartments, bounds, places, query), None)
             best = np.argpartition(-rough, limit - 1)[:limit]
-            return FetchedRows(self._scored(rows, places[best], query), float(rough[best].min()) + _FLOAT32_ERROR)
+            ceiling = float(rough[best].min()) + _FLOAT32_ERROR
+            return FetchedRows(_scored(compartments, bounds, places[best], query), ceiling)
 
         return complete_pool(fetch, pool)
 
-    def _scored(self, rows: _Rows, places: "np.ndarray[Any, np.dtype[np.int64]]", query: Vector) -> list[ScoredRow]:
-        matrix = rows.matrix[places].astype(np.float64)
-        wanted = query.astype(np.float64)
-        # Summed row by row: a matrix product's last bits depend on how many rows stand beside one.
-        products = (matrix * wanted).sum(axis=1)
-        norms = np.sqrt((matrix * matrix).sum(axis=1)) * np.sqrt((wanted * wanted).sum())
-        scores = products / norms
-        return [
-            ScoredRow(rows.row_keys[place], round(float(score), _SCORE_DECIMALS))
-            for place, score in zip(places, scores, strict=True)
-        ]
-
-    def _rows(self, table: Any) -> _Rows:
-        """The rows in memory, loaded again whenever any process has written a new version of the table."""
+    def _compartments(self, acl_class_ids: frozenset[str]) -> list[VectorCompartment]:
+        """The rows of these classes as of now, class by class."""
         with self._lock, self._damage_explained():
-            version = int(table.version)
-            if self._loaded is None or self._loaded.version != version:
-                found = table.to_arrow().sort_by([("acl_class_id", "ascending"), ("row_key", "ascending")])
-                classes = found["acl_class_id"].to_pylist()
-                bounds = [place for place in range(len(classes)) if place == 0 or classes[place] != classes[place - 1]]
-                self._loaded = _Rows(
-                    version=version,
-                    row_keys=found["row_key"].to_pylist(),
-                    matter_refs=np.array(found["matter_ref"].to_pylist(), dtype=object),
-                    matrix=_matrix(found["vector"], self._dimensions),
-                    slice_of_class={
-                        classes[start]: slice(start, end)
-                        for start, end in zip(bounds, [*bounds[1:], len(classes)], strict=True)
-                    },
-                )
-            return self._loaded
+            state = self._state()
+            if self._loaded is None or self._loaded[0] != state:
+                self._loaded = (state, {})
+            loaded = self._loaded[1]
+            files = self._scan_files.manifest(state) if acl_class_ids - loaded.keys() else {}
+            if files is not None:
+                for each in sorted(acl_class_ids & files.keys() - loaded.keys()):
+                    found = self._scan_files.read(files[each])
+                    if found is None:
+                        files = None
+                        break
+                    loaded[each] = found
+            if files is None:
+                table = self._table()
+                self._loaded = (state, self._from_table(table))
+                loaded = self._loaded[1]
+            return [loaded[each] for each in sorted(acl_class_ids & loaded.keys())]
+
+    def _from_table(self, table: Any) -> dict[str, VectorCompartment]:
+        found = table.to_arrow().sort_by([("acl_class_id", "ascending"), ("row_key", "ascending")])
+        classes = found["acl_class_id"].to_pylist()
+        row_keys, matter_refs = found["row_key"].to_pylist(), found["matter_ref"].to_pylist()
+        matrix = _matrix(found["vector"], self._dimensions)
+        starts = [place for place in range(len(classes)) if place == 0 or classes[place] != classes[place - 1]]
+        return {
+            classes[start]: compartment_of(row_keys[start:end], matter_refs[start:end], matrix[start:end])
+            for start, end in pairwise([*starts, len(classes)])
+        }
+
+    def _state(self) -> str:
+        """What tells one version of the table from the next without the engine: each adds a manifest."""
+        names = sorted(each.name for each in (self._folder / f"{_TABLE_NAME}.lance" / "_versions").glob("*.manifest"))
+        return hashlib.sha256("\n".join(names).encode()).hexdigest()
+
+    def _bring_to_disk(self) -> None:
+        """The engine leaves its files to the operating system; a caller relies on them once a write has returned."""
+        root = self._folder / f"{_TABLE_NAME}.lance"
+        files = {each: each.stat().st_mtime_ns for each in root.rglob("*") if each.is_file()}
+        new = [each for each, changed_at in files.items() if self._on_disk.get(each) != changed_at]
+        for each in new:
+            fsync_file(each)
+        for folder in sorted({each.parent for each in new} | {root, self._folder}):
+            fsync_folder(folder)
+        self._on_disk = files
 
     def _check(self, what: str, vector: Vector) -> None:
         if np.shape(vector) != (self._dimensions,):
@@ -264,6 +305,25 @@ class LanceVectorIndex:
                 )
             self._opened = table
             return table
+
+
+def _scored(
+    compartments: Sequence[VectorCompartment], bounds: Integers, places: Integers, query: Vector
+) -> list[ScoredRow]:
+    """The cosines of rows, which are numbered over all compartments, in float64."""
+    wanted = query.astype(np.float64)
+    length = np.sqrt((wanted * wanted).sum())
+    scored = []
+    for number, each in enumerate(compartments):
+        rows = places[(places >= bounds[number]) & (places < bounds[number + 1])] - bounds[number]
+        matrix = each.matrix[rows].astype(np.float64)
+        # Summed row by row: a matrix product's last bits depend on how many rows stand beside one.
+        scores = (matrix * wanted).sum(axis=1) / (np.sqrt((matrix * matrix).sum(axis=1)) * length)
+        scored += [
+            ScoredRow(each.row_keys[row], round(float(score), _SCORE_DECIMALS))
+            for row, score in zip(rows.tolist(), scores, strict=True)
+        ]
+    return scored
 
 
 def _is_the_engines(error: Exception) -> bool:

@@ -5,28 +5,26 @@ a probability of about n² / 4·10¹⁹ for n distinct terms: 3·10⁻⁸ for a 
 """
 
 import hashlib
-import json
-import struct
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from knowledge_index.index.analysis import indexing_analyzer, normalised, storable
+from knowledge_index.index.arrays import (
+    Bytes,
+    Hashes,
+    Integers,
+    ShortIntegers,
+    decode_arrays,
+    encode_arrays,
+    lengths_to_bounds,
+    pack_texts,
+    unpack_texts,
+)
 from knowledge_index.index.base import LexicalRow
-
-Integers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-ShortIntegers: TypeAlias = np.ndarray[Any, np.dtype[np.int32]]
-Hashes: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
-Mask: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
-
-_ALIGNMENT_BYTES = 8
-_LENGTH = struct.Struct("<Q")
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Segment:
 
     def row_keys(self) -> list[str]:
         """The keys of all rows, by row."""
-        return _texts(self.keys, self.key_bounds)
+        return unpack_texts(self.keys, self.key_bounds)
 
     @cached_property
     def row_of_key(self) -> dict[str, int]:
@@ -71,7 +69,7 @@ class Segment:
 
     def matter_refs(self) -> list[str]:
         """The distinct matters, by the number that ``matter_of`` gives."""
-        return _texts(self.matters, self.matter_bounds)
+        return unpack_texts(self.matters, self.matter_bounds)
 
     def places(self, hashes: Hashes) -> Integers:
         """Where each hash stands in ``terms``, -1 where it does not."""
@@ -132,7 +130,7 @@ def build_segment(rows: Sequence[LexicalRow]) -> Segment:
         rows=(pairs % max(1, len(rows))).astype(np.int32),
         frequencies=counts.astype(np.int32),
         words=ordinals[: len(word_hashes)].astype(np.int32),
-        word_bounds=_bounds(lengths),
+        word_bounds=lengths_to_bounds(lengths),
         **_texts_as_bytes("key", [storable(row.row_key) for row in rows]),
         **_texts_as_bytes("matter", matters),
         matter_of=np.array([matter_number[storable(row.matter_ref)] for row in rows], dtype=np.int32),
@@ -158,7 +156,7 @@ def merge_segments(segments: Sequence[Segment]) -> Segment:
     matter_number = {matter: number for number, matter in enumerate(matters)}
     return Segment(
         terms=terms,
-        bounds=_bounds(per_term),
+        bounds=lengths_to_bounds(per_term),
         rows=rows[postings],
         frequencies=np.concatenate([each.frequencies for each in segments])[postings],
         words=np.concatenate(
@@ -197,7 +195,7 @@ def without_rows(segment: Segment, row_keys: Collection[str]) -> Segment:
         rows=(np.cumsum(keep) - 1).astype(np.int32)[segment.rows[kept_postings]],
         frequencies=segment.frequencies[kept_postings],
         words=(np.cumsum(used) - 1).astype(np.int32)[segment.words[slices(segment.word_bounds[:-1][keep], lengths)]],
-        word_bounds=_bounds(lengths),
+        word_bounds=lengths_to_bounds(lengths),
         **_texts_as_bytes("key", [keys[row] for row in kept_rows]),
         **_texts_as_bytes("matter", [matters[number] for number in used_matters]),
         matter_of=np.searchsorted(used_matters, segment.matter_of[keep]).astype(np.int32),
@@ -220,22 +218,13 @@ def row_contents(segment: Segment) -> dict[str, bytes]:
 
 
 def encoded(segment: Segment) -> bytes:
-    """The bytes of a segment's file: the length of a JSON header, the header, the arrays."""
-    arrays = [np.ascontiguousarray(getattr(segment, each.name)) for each in fields(Segment)]
-    header = json.dumps([[array.dtype.str, len(array)] for array in arrays]).encode()
-    return b"".join([_padded(_LENGTH.pack(len(header)) + header), *(_padded(array.tobytes()) for array in arrays)])
+    """The bytes of a segment's file."""
+    return encode_arrays({each.name: getattr(segment, each.name) for each in fields(Segment)})
 
 
 def decoded(content: bytes | memoryview) -> Segment:
     """The segment of a file's bytes, over which its arrays lie; the caller has checked that they are whole."""
-    view = memoryview(content)
-    header_end = _LENGTH.size + _LENGTH.unpack(view[: _LENGTH.size])[0]
-    place = _aligned(header_end)
-    arrays = {}
-    for each, (dtype, length) in zip(fields(Segment), json.loads(bytes(view[_LENGTH.size : header_end])), strict=True):
-        arrays[each.name] = np.frombuffer(view, dtype=dtype, count=length, offset=place)
-        place = _aligned(place + arrays[each.name].nbytes)
-    return Segment(**arrays)
+    return Segment(**decode_arrays(content))
 
 
 def slices(starts: Integers, lengths: Integers) -> Integers:
@@ -245,34 +234,14 @@ def slices(starts: Integers, lengths: Integers) -> Integers:
     return np.repeat(shifts, lengths) + np.arange(total)
 
 
-def _bounds(lengths: Sequence[int] | Integers) -> Integers:
-    return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).astype(np.int64)
-
-
 def _starts(lengths: Sequence[int]) -> list[int]:
-    return [int(each) for each in _bounds(lengths)[:-1]]
+    return [int(each) for each in lengths_to_bounds(lengths)[:-1]]
 
 
 def _joined_bounds(bounds: Sequence[Integers]) -> Integers:
-    return _bounds(np.concatenate([np.diff(each) for each in bounds]))
-
-
-def _texts(content: Bytes, bounds: Integers) -> list[str]:
-    raw, places = content.tobytes(), bounds.tolist()
-    return [raw[start:end].decode("utf-8") for start, end in pairwise(places)]
+    return lengths_to_bounds(np.concatenate([np.diff(each) for each in bounds]))
 
 
 def _texts_as_bytes(name: str, texts: Sequence[str]) -> dict[str, Any]:
-    parts = [text.encode("utf-8") for text in texts]
-    return {
-        f"{name}s": np.frombuffer(b"".join(parts), dtype=np.uint8),
-        f"{name}_bounds": _bounds([len(part) for part in parts]),
-    }
-
-
-def _aligned(place: int) -> int:
-    return -(-place // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
-
-
-def _padded(content: bytes) -> bytes:
-    return content.ljust(_aligned(len(content)), b"\0")
+    content, bounds = pack_texts(texts)
+    return {f"{name}s": content, f"{name}_bounds": bounds}

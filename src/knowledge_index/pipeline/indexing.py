@@ -3,21 +3,12 @@
 from collections.abc import Collection, Sequence
 
 from knowledge_index.catalog import Catalog
-from knowledge_index.catalog.records import IndexRowRecord, PipelineObject, RowKind, window_keys
+from knowledge_index.catalog.records import PipelineObject, window_keys
 from knowledge_index.chunking.base import Chunker
 from knowledge_index.embed import CachedEmbedder
-from knowledge_index.index.base import LexicalIndex, ProfileIndex, VectorIndex, VectorRow
+from knowledge_index.index.base import LexicalIndex, ProfileIndex, VectorIndex
 from knowledge_index.pipeline.converting import quarantine_bug
-from knowledge_index.pipeline.passages import (
-    Passage,
-    Profile,
-    fingerprint_of,
-    lexical_row,
-    passages_of,
-    profile_of,
-    profile_row,
-    window_texts,
-)
+from knowledge_index.pipeline.passages import Passage, Profile, fingerprint_of, passages_of, profile_of, vector_rows
 from knowledge_index.pipeline.report import RunReport
 
 # Rows in one write: small enough that a killed run loses seconds, large enough that commits do not count.
@@ -29,7 +20,7 @@ class Indexer:
 
     The catalog first records the keys of the rows that are to be written or removed, its intent; the indexes follow,
     each durably; then the catalog refers to the rows and forgets the intent. No search ranks or counts a row of an
-    intent, and the next writer begins with removing them.
+    intent, and a run after one that did not end has :class:`Doctor` compare the stores first.
     """
 
     def __init__(
@@ -41,8 +32,6 @@ class Indexer:
         embedder: CachedEmbedder,
         chunker: Chunker,
         report: RunReport,
-        *,
-        compare_rows: bool,
     ) -> None:
         self._catalog = catalog
         self._lexical = lexical
@@ -54,11 +43,7 @@ class Indexer:
         self._waiting: list[tuple[PipelineObject, Profile, list[Passage]]] = []
         self._waiting_keys: set[str] = set()
         with catalog.transaction() as session:
-            self._compare_rows = compare_rows or session.meta.index_write_open()
             session.meta.set_index_write_open(True)
-            intended = session.meta.index_intent()
-        if intended:
-            self._finish_intent(intended)
 
     def index(self, each: PipelineObject) -> int:
         """Take one object in; returns how many objects were finished by this call (they are written in groups)."""
@@ -118,8 +103,6 @@ class Indexer:
                 session.meta.set_index_intent(keys)
             self._finish_intent(keys)
             self._report.rows_removed += len(unused)
-        if self._compare_rows:
-            self._reconcile()
         self._vectors.compact()
         with self._catalog.transaction() as session:
             session.passages.settle()
@@ -134,57 +117,15 @@ class Indexer:
             session.meta.set_index_intent(())
 
     def _write(self, passages: Sequence[Passage], profiles: Sequence[Profile]) -> None:
-        vector_rows = self._embedded([(passage.row, passage.text) for passage in passages])
+        computed, reused = self._embedder.computed, self._embedder.reused
+        vectors = vector_rows([(passage.row, passage.text) for passage in passages], self._embedder)
+        self._report.embeddings += self._embedder.computed - computed
+        self._report.vectors_reused += self._embedder.reused - reused
         with self._catalog.transaction() as session:
             session.meta.set_index_intent(
                 {*(each.row.row_key for each in passages), *(each.row.row_key for each in profiles)}
-                | {each.row_key for each in vector_rows}
+                | {each.row_key for each in vectors}
             )
         self._report.rows_written += self._lexical.add([passage.lexical_row() for passage in passages])
         self._profiles.add([profile.profile_row() for profile in profiles])
-        self._vectors.add(vector_rows)
-
-    def _embedded(self, rows: Sequence[tuple[IndexRowRecord, str]]) -> list[VectorRow]:
-        """The vectors of passages: one for each window."""
-        computed, reused = self._embedder.computed, self._embedder.reused
-        keyed = [
-            (row, key, text)
-            for row, passage in rows
-            for key, text in zip(window_keys(row.row_key, row.windows), window_texts(row.header, passage), strict=True)
-        ]
-        matrix = self._embedder.embed([text for _, _, text in keyed])
-        self._report.embeddings += self._embedder.computed - computed
-        self._report.vectors_reused += self._embedder.reused - reused
-        return [
-            VectorRow(key, row.acl_class_id, row.matter_ref, vector)
-            for (row, key, _), vector in zip(keyed, matrix, strict=True)
-        ]
-
-    def _reconcile(self) -> None:
-        """Bring the indexes to the catalog's rows, after a run that did not end or the loss of an index."""
-        with self._catalog.transaction() as session:
-            passages = session.passages.row_keys(RowKind.PASSAGE)
-            profiles = session.passages.row_keys(RowKind.PROFILE)
-            expected = session.passages.vector_keys()
-        if self._lexical.row_keys() != passages:
-            with self._catalog.transaction() as session:
-                self._lexical.rebuild(
-                    lexical_row(row, passage) for row, passage in session.passages.rows_with_text(RowKind.PASSAGE)
-                )
-        if self._profiles.row_keys() != profiles:
-            with self._catalog.transaction() as session:
-                self._profiles.rebuild(
-                    profile_row(row, text) for row, text in session.passages.rows_with_text(RowKind.PROFILE)
-                )
-        held = self._vectors.row_keys()
-        if held - expected:
-            self._vectors.remove(held - expected)
-        missing = expected - held
-        if missing:
-            with self._catalog.transaction() as session:
-                rows = [
-                    (row, passage)
-                    for row, passage in session.passages.rows_with_text(RowKind.PASSAGE)
-                    if not missing.isdisjoint(window_keys(row.row_key, row.windows))
-                ]
-            self._vectors.add(self._embedded(rows))
+        self._vectors.add(vectors)

@@ -15,10 +15,12 @@ from knowledge_index.catalog.records import (
     Relation,
     RowKind,
     StoredIdentifier,
+    window_keys,
 )
 from knowledge_index.chunking.base import Chunker
 from knowledge_index.chunking.windows import WINDOWS_SIGNATURE, windows_of
-from knowledge_index.index.base import LexicalRow, ProfileRow
+from knowledge_index.embed import Embedder
+from knowledge_index.index.base import LexicalRow, ProfileRow, VectorRow
 from knowledge_index.pipeline.enriching import ENRICHER_VERSION
 
 ROWS_VERSION = f"2 {WINDOWS_SIGNATURE}"
@@ -68,6 +70,20 @@ def with_heading(heading: str, text: str) -> str:
 def window_texts(heading: str, passage: str) -> list[str]:
     """What is embedded of a passage: each of its windows under the section's heading."""
     return [with_heading(heading, passage[start:end]) for start, end in windows_of(passage)]
+
+
+def vector_rows(passages: Sequence[tuple[IndexRowRecord, str]], embedder: Embedder) -> list[VectorRow]:
+    """The vectors of passages, given with their texts: one for each window."""
+    keyed = [
+        (row, key, text)
+        for row, passage in passages
+        for key, text in zip(window_keys(row.row_key, row.windows), window_texts(row.header, passage), strict=True)
+    ]
+    matrix = embedder.embed([text for _, _, text in keyed])
+    return [
+        VectorRow(key, row.acl_class_id, row.matter_ref, vector)
+        for (row, key, _), vector in zip(keyed, matrix, strict=True)
+    ]
 
 
 def passages_of(

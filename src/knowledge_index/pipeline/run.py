@@ -12,6 +12,7 @@ from knowledge_index.domain.progress import Progress
 from knowledge_index.embed import CachedEmbedder, Embedder, VectorCache
 from knowledge_index.index import holds_indexes, open_lexical_index, open_profile_index, open_vector_index
 from knowledge_index.pipeline.converting import convert_object, needs_conversion, quarantine_bug
+from knowledge_index.pipeline.doctor import Doctor
 from knowledge_index.pipeline.enriching import ENRICHER_VERSION, enrich_document
 from knowledge_index.pipeline.indexing import Indexer
 from knowledge_index.pipeline.passages import fingerprint_of
@@ -118,7 +119,11 @@ def _index(
         session.meta.set_embedding_signature(signature)
     with closing(VectorCache(home.vector_cache_file)) as cache:
         cached = CachedEmbedder(embedder, cache)
-        indexer = Indexer(catalog, lexical, profiles, vectors, cached, chunker, report, compare_rows=index_is_gone)
+        if unfinished or index_is_gone:
+            doctor = Doctor(catalog, lexical, profiles, vectors, cached)
+            doctor.repair(doctor.examine())
+            report.embeddings, report.vectors_reused = cached.computed, cached.reused
+        indexer = Indexer(catalog, lexical, profiles, vectors, cached, chunker, report)
         indexer.unindex(to_unindex)
         with progress.task("index", len(waiting)) as task:
             for each in waiting:
