@@ -1,6 +1,6 @@
 """Counters and marks of the whole installation."""
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Integer, String, cast, select
 from sqlalchemy.dialects.sqlite import insert
 
 from knowledge_index.catalog import schema
@@ -13,12 +13,18 @@ class Meta:
         self._connection = connection
 
     def policy_epoch(self) -> int:
-        """The counter that any change of grants raises."""
+        """The counter that any change of grants, groups or opened walls raises."""
         return int(self._get("policy_epoch") or 0)
 
     def raise_policy_epoch(self) -> None:
-        """Count one change of grants."""
-        self._set("policy_epoch", str(self.policy_epoch() + 1))
+        """Count one change of grants, groups or opened walls.
+
+        One statement that writes: as the first of a transaction it waits for another writer, where a read before it
+        would make SQLite refuse the write.
+        """
+        statement = insert(schema.meta).values(key="policy_epoch", value="1")
+        raised = cast(cast(schema.meta.c.value, Integer) + 1, String)
+        self._connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": raised}))
 
     def index_write_open(self) -> bool:
         """Whether a run began to write to the indexes and did not say that it ended."""

@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
-from knowledge_index.cli import benchmark_commands, config_commands, pipeline_commands, search_commands, spans_commands
+from knowledge_index.cli import (
+    access_commands,
+    audit_commands,
+    benchmark_commands,
+    config_commands,
+    pipeline_commands,
+    search_commands,
+    spans_commands,
+)
 from knowledge_index.cli.state import State, resolve_home
 
 app = typer.Typer(
@@ -48,6 +56,8 @@ def _global_options(
 
 pipeline_commands.register(app)
 search_commands.register(app)
+access_commands.register(app)
+audit_commands.register(app)
 benchmark_commands.register(app)
 spans_commands.register(app)
 config_commands.register(app)

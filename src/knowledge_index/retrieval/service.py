@@ -1,8 +1,9 @@
 """Searches: legs within the scope, fusion, version policy, collapse, rerank, and the catalog's last word."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from knowledge_index.access import compile_scope
@@ -29,6 +30,10 @@ _BINDING_FIRST = {
 _BOOSTED = frozenset({VersionStatus.EXECUTED, VersionStatus.FINAL})
 
 
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 @dataclass(frozen=True)
 class _Candidate:
     """A passage on its way to a hit."""
@@ -40,13 +45,17 @@ class _Candidate:
 
 @dataclass(frozen=True)
 class RetrievalService:
-    """The one way to search; everything that leaves it was checked against the catalog."""
+    """The one way to search; everything that leaves it was checked against the catalog.
+
+    ``clock`` tells whether a wall that was opened for a time is open still; it is read at the end of a search.
+    """
 
     catalog: Catalog
     lexical: LexicalIndex
     vectors: VectorIndex
     embedder: Embedder
     reranker: Reranker | None
+    clock: Callable[[], datetime] = _utc_now
 
     def search(
         self, query: str, scope: Scope, settings: RetrievalSettings, filters: SearchFilters, limit: int
@@ -70,7 +79,7 @@ class RetrievalService:
         rows_by_leg = self._run_legs(query, scope, settings, filters)
         row_keys = {row.row_key for rows in rows_by_leg.values() for row in rows}
         with self.catalog.transaction() as session:
-            current_scope = compile_scope(session, scope.principals)
+            current_scope = compile_scope(session, scope.principals, self.clock())
             narrowed = Scope(
                 scope.principals, scope.acl_class_ids & current_scope.acl_class_ids, current_scope.policy_epoch
             )
