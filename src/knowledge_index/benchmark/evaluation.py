@@ -69,7 +69,8 @@ class EvaluationServices:
 
     ``search`` is timed and must be the one that users have; ``probe_search`` is not timed and may remember query
     vectors, as it asks each query once for every principal. ``clock`` is monotonic, in seconds.
-    ``member_of`` are the declared memberships. ``corpora`` are the contents of the sources, named as ``corpus_sha256`` of the manifest names them.
+    ``member_of`` are the declared memberships. ``corpora`` are the contents of the sources, named as ``corpus_sha256``
+    of the manifest names them.
     """
 
     search: SearchService

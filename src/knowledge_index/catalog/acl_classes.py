@@ -10,6 +10,19 @@ from knowledge_index.catalog.records import PathGrants
 from knowledge_index.domain.grants import Access, AclClass, Grant
 from knowledge_index.domain.principals import Principal
 
+# Built once, as every search asks it.
+_IN_USE = (
+    select(schema.acl_class.c.id, schema.acl_class.c.grants)
+    .where(
+        schema.acl_class.c.id.in_(
+            select(schema.source_object.c.acl_class_id)
+            .where(schema.source_object.c.state == "current")
+            .union(select(schema.index_row.c.acl_class_id))
+        )
+    )
+    .order_by(schema.acl_class.c.id)
+)
+
 
 class AclClasses:
     """Reads and writes ACL classes."""
@@ -29,13 +42,7 @@ class AclClasses:
         Those of rows too: between a change of grants and the next run a row still carries the old class, and whoever is
         in both must go on finding it. Who is not is stopped by the object's own class, which decides at the end.
         """
-        objects = select(schema.source_object.c.acl_class_id).where(schema.source_object.c.state == "current")
-        statement = (
-            select(schema.acl_class.c.id, schema.acl_class.c.grants)
-            .where(schema.acl_class.c.id.in_(objects.union(select(schema.index_row.c.acl_class_id))))
-            .order_by(schema.acl_class.c.id)
-        )
-        return [AclClass(row.id, _grants(row.grants)) for row in self._connection.execute(statement)]
+        return [AclClass(row.id, _grants(row.grants)) for row in self._connection.execute(_IN_USE)]
 
     def get(self, acl_class_id: str) -> AclClass:
         """The class of this id, which a source object has."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from knowledge_index.catalog import schema
 from knowledge_index.domain.principals import Declaration, Principal
@@ -10,6 +10,10 @@ from knowledge_index.domain.principals import Declaration, Principal
 _NAME = schema.principal.c.name
 _MEMBERSHIP = schema.principal_membership.c
 _SQL_VARIABLES = 500
+# Built once: a search follows memberships level by level, and making a statement takes longer than running it.
+_MEMBERSHIPS_OF = select(_MEMBERSHIP.member, _MEMBERSHIP.container).where(
+    _MEMBERSHIP.member.in_(bindparam("members", expanding=True))
+)
 
 
 class Principals:
@@ -45,8 +49,8 @@ class Principals:
         """Each (member, group or role) that is declared for these members, sorted."""
         found: list[tuple[Principal, Principal]] = []
         for part in _parts(members):
-            statement = select(_MEMBERSHIP.member, _MEMBERSHIP.container).where(_MEMBERSHIP.member.in_(part))
-            found += [(Principal.parse(row[0]), Principal.parse(row[1])) for row in self._connection.execute(statement)]
+            rows = self._connection.execute(_MEMBERSHIPS_OF, {"members": part})
+            found += [(Principal.parse(member), Principal.parse(container)) for member, container in rows]
         return sorted(found)
 
     def all(self) -> list[Declaration]:

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Collection
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, insert, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.records import NewOpening, WallOpening
@@ -11,6 +12,16 @@ from knowledge_index.domain.principals import Principal
 
 _OPENING = schema.wall_opening.c
 _FIELDS = tuple(WallOpening.__dataclass_fields__)
+_OPENINGS = select(*(_OPENING[name] for name in _FIELDS)).order_by(_OPENING.id)
+_IS_IN_FORCE = (
+    _OPENING.revoked_at.is_(None),
+    _OPENING.opened_at <= bindparam("at"),
+    _OPENING.expires_at > bindparam("at"),
+)
+_IS_EXPIRED = (_OPENING.end_recorded == 0, _OPENING.expires_at <= bindparam("at"))
+# Built once, as every search asks both.
+_IN_FORCE = _OPENINGS.where(*_IS_IN_FORCE)
+_EXPIRED = _OPENINGS.where(*_IS_EXPIRED)
 
 
 class WallOpenings:
@@ -30,48 +41,45 @@ class WallOpenings:
 
     def in_force(self, principals: Collection[Principal], at: str) -> list[WallOpening]:
         """The openings for one of these principals that have begun, are not over and were not revoked, by id."""
-        return [each for each in self._where(*_in_force_at(at)) if each.principal in principals]
+        return [each for each in self._read(_IN_FORCE, at=at) if each.principal in principals]
 
     def all(self) -> list[WallOpening]:
         """All openings ever, by id."""
-        return self._where()
+        return self._read(_OPENINGS)
 
     def expired_unrecorded(self, at: str) -> list[WallOpening]:
         """The openings whose time is over and whose end nobody has recorded, by id."""
-        return self._where(_OPENING.end_recorded == 0, _OPENING.expires_at <= at)
+        return self._read(_EXPIRED, at=at)
 
     def claim_expired(self, at: str) -> list[WallOpening]:
         """Mark the end of those openings as recorded, and return them; nobody else gets one of them again."""
         statement = (
             update(schema.wall_opening)
-            .where(_OPENING.end_recorded == 0, _OPENING.expires_at <= at)
+            .where(*_IS_EXPIRED)
             .values(end_recorded=1)
             .returning(*(_OPENING[name] for name in _FIELDS))
         )
-        return sorted((_opening(row) for row in self._connection.execute(statement)), key=lambda each: each.id)
+        return sorted(
+            (_opening(row) for row in self._connection.execute(statement, {"at": at})), key=lambda each: each.id
+        )
 
     def revoke(self, opening_id: int, at: str) -> WallOpening | None:
         """Close an opening that is in force; None where there is none of this id in force."""
         statement = (
             update(schema.wall_opening)
-            .where(_OPENING.id == opening_id, *_in_force_at(at))
+            .where(_OPENING.id == opening_id, *_IS_IN_FORCE)
             .values(revoked_at=at, end_recorded=1)
             .returning(*(_OPENING[name] for name in _FIELDS))
         )
-        row = self._connection.execute(statement).one_or_none()
+        row = self._connection.execute(statement, {"at": at}).one_or_none()
         return None if row is None else _opening(row)
 
-    def _where(self, *conditions: ColumnElement[bool]) -> list[WallOpening]:
-        statement = select(*(_OPENING[name] for name in _FIELDS)).where(*conditions).order_by(_OPENING.id)
-        return [_opening(row) for row in self._connection.execute(statement)]
+    def _read(self, statement: Select[Any], **values: str) -> list[WallOpening]:
+        return [_opening(row) for row in self._connection.execute(statement, values)]
 
 
-def _in_force_at(at: str) -> tuple[ColumnElement[bool], ...]:
-    return _OPENING.revoked_at.is_(None), _OPENING.opened_at <= at, _OPENING.expires_at > at
-
-
-def _opening(row: object) -> WallOpening:
-    values = dict(zip(_FIELDS, row, strict=True))  # type: ignore[call-overload]
+def _opening(row: Row[Any]) -> WallOpening:
+    values = dict(zip(_FIELDS, row, strict=True))
     values["principal"] = Principal.parse(values["principal"])
     values["acl_class_ids"] = tuple(json.loads(values["acl_class_ids"]))
     return WallOpening(**values)
