@@ -130,7 +130,7 @@ def check_run(seed: int, catalog: Catalog, folder: Path) -> None:
         raise RollBackError
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(20))
 def test_access_agrees_with_the_reference(seed: int, access_catalog: Catalog, tmp_path: Path) -> None:
     check_run(seed, access_catalog, tmp_path)
 
