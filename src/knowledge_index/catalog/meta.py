@@ -1,9 +1,11 @@
 """Counters and marks of the whole installation."""
 
-from sqlalchemy import Connection, Integer, String, cast, select
+from sqlalchemy import Connection, Integer, String, bindparam, cast, select
 from sqlalchemy.dialects.sqlite import insert
 
 from knowledge_index.catalog import schema
+
+_VALUE_OF = select(schema.meta.c.value).where(schema.meta.c.key == bindparam("key"))
 
 
 class Meta:
@@ -43,9 +45,7 @@ class Meta:
         self._set("embedding_signature", signature)
 
     def _get(self, key: str) -> str | None:
-        return self._connection.execute(
-            select(schema.meta.c.value).where(schema.meta.c.key == key)
-        ).scalar_one_or_none()
+        return self._connection.execute(_VALUE_OF, {"key": key}).scalar_one_or_none()
 
     def _set(self, key: str, value: str) -> None:
         statement = insert(schema.meta).values(key=key, value=value)
