@@ -164,7 +164,8 @@ def test_it_is_explained_which_grant_decides_and_through_which_groups(walled: Wo
     number = open_for(walled).opening.id
     opened = explained(walled, "m1/a.txt", "user:anna")
     assert (opened.verdict, opened.is_visible) == (Verdict.OPENED, True)
-    assert [each.id for each in opened.openings] == [number]
+    assert ([each.id for each in opened.openings], opened.deciding) == ([number], ())
+    assert {str(each.grant.access) for each in opened.overruled} == {"deny", "allow"}
 
 
 def test_an_explanation_says_what_a_scope_does(walled: World) -> None:

@@ -66,7 +66,7 @@ def test_a_wall_is_opened_listed_searched_and_closed(ki: Ki, indexed_home: Path)
     assert SUPPLY_FINAL in found(ki, indexed_home, BARRED)
     explained = ki("--home", indexed_home, "access", "explain", SUPPLY_FINAL, "--as", BARRED).out
     assert explained.startswith(f"dms:{SUPPLY_FINAL}: visible: opened by break-glass\n")
-    assert f"deny {BARRED}" in explained
+    assert f"deny {BARRED}, stated by the caller (overruled by the opened wall)" in explained
     assert [each["state"] for each in ki(*glass, "list", "--json").json()] == ["open"]
     assert ki(*glass, "revoke", number).code == 0
     assert found(ki, indexed_home, BARRED) == set()

@@ -37,9 +37,9 @@ class Deciding:
 class Explanation:
     """The answer for one source object.
 
-    ``source`` is empty where no source has the path. ``deciding`` are the denials where there is one, else the
-    allowing grants; ``overruled`` the other grants that concern the caller. ``openings`` are the walls opened for the
-    caller that cover the object.
+    ``source`` is empty where no source has the path. ``openings`` are the walls opened for the caller that cover the
+    object; where there is one, it decides. Else ``deciding`` are the denials if there are any, and the allowing grants
+    if not. ``overruled`` are the other grants that concern the caller.
     """
 
     source: str
@@ -81,12 +81,14 @@ def _explain(
     concerning = [Deciding(each, acting[each.principal].chain) for each in grants if each.principal in acting]
     denying = tuple(each for each in concerning if each.grant.access is Access.DENY)
     allowing = tuple(each for each in concerning if each.grant.access is Access.ALLOW)
+    deciding: tuple[Deciding, ...] = ()
+    overruled: tuple[Deciding, ...] = ()
     if openings:
-        verdict = Verdict.OPENED
+        verdict, overruled = Verdict.OPENED, (*denying, *allowing)
     elif denying:
-        verdict = Verdict.DENIED
+        verdict, deciding, overruled = Verdict.DENIED, denying, allowing
     elif allowing:
-        verdict = Verdict.ALLOWED
+        verdict, deciding = Verdict.ALLOWED, allowing
     else:
         verdict = Verdict.NOT_NAMED if grants else Verdict.NO_GRANTS
     return Explanation(
@@ -94,7 +96,7 @@ def _explain(
         path=place.path,
         is_visible=verdict in (Verdict.OPENED, Verdict.ALLOWED),
         verdict=verdict,
-        deciding=denying or allowing,
-        overruled=allowing if denying else (),
+        deciding=deciding,
+        overruled=overruled,
         openings=openings,
     )

@@ -145,8 +145,9 @@ def explain(
             typer.echo(f"  wall {opening.id} is open for {opening.principal} until {opening.expires_at}")
         for decision in each.deciding:
             typer.echo(f"  {_grant_line(decision)}")
+        by = "overruled by the opened wall" if each.openings else "overruled: deny wins"
         for decision in each.overruled:
-            typer.echo(f"  {_grant_line(decision)} (overruled: deny wins)")
+            typer.echo(f"  {_grant_line(decision)} ({by})")
 
 
 def open_wall(
