@@ -20,6 +20,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import knowledge_index
+from knowledge_index.access.groups_file import load_groups_file
 from knowledge_index.cli.app import app
 from knowledge_index.config import load_config
 from knowledge_index.domain.errors import KnowledgeIndexError
@@ -41,6 +42,14 @@ PROMISED_OPTIONS = {
     "search": {"--as", "--limit", "--json"},
     "show": {"--as"},
     "run-retrieval-eval": {"--baseline", "--report", "--run-dir", "--min-lift"},
+    "principals set-groups": {"--json"},
+    "access explain": {"--as"},
+    "break-glass open": {"--path", "--source", "--reason", "--minutes"},
+    "break-glass list": set(),
+    "break-glass revoke": set(),
+    "audit verify": {"--checkpoint"},
+    "audit checkpoint": set(),
+    "audit show": {"--since", "--json"},
     "config show": set(),
     "spans prepare-cuad": {"--seed", "--documents", "--include-metadata-clauses", "--allow-other-file"},
     "spans adapt": {"--docs", "--queries", "--out"},
@@ -176,10 +185,12 @@ def test_documents_name_files_that_exist(document: Path) -> None:
 
 
 def test_the_readmes_examples_are_read_as_shown(tmp_path: Path) -> None:
-    blocks = dict(_CODE_BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8")))
-    acl_map = tmp_path / "acl-by-path.json"
-    acl_map.write_text(blocks["json"], encoding="utf-8")
-    (tmp_path / "config.toml").write_text(blocks["toml"], encoding="utf-8")
+    blocks = _CODE_BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    acl_map, groups = tmp_path / "acl-by-path.json", tmp_path / "groups.json"
+    for file, text in zip((acl_map, groups), [text for language, text in blocks if language == "json"], strict=True):
+        file.write_text(text, encoding="utf-8")
+    (tmp_path / "config.toml").write_text(dict(blocks)["toml"], encoding="utf-8")
+    assert load_groups_file(groups).declarations
     assert [str(grant.principal) for grants in load_acl_map(acl_map).values() for grant in grants]
     assert load_config(tmp_path, {}).origins
 

@@ -157,6 +157,7 @@ def services(
         compile_scope=open_scope,
         coverage=coverage or FakeCoverage(),
         grants=GRANTS if grants is None else grants,
+        member_of={},
         corpora=frozenset({"c" * 64}),
         index_signature="fake-model|1",
         clock=ticking_clock(0.010),

@@ -20,7 +20,7 @@ from evaluation_fakes import (
 from knowledge_index.benchmark.evaluation import Evaluation
 from knowledge_index.benchmark.presets import PresetName
 from knowledge_index.benchmark.report import WallProbe, WallStatus
-from knowledge_index.benchmark.walls import WallAudit, may_see, outsider_of, principals_to_probe
+from knowledge_index.benchmark.walls import WallAudit, inherited_grants, may_see, outsider_of, principals_to_probe
 from knowledge_index.domain.grants import Access, Grant
 from knowledge_index.domain.principals import Principal, PrincipalKind
 
@@ -164,3 +164,13 @@ def test_a_probe_that_never_ran_is_reported_as_such() -> None:
     report = WallAudit(GRANTS, OUTSIDER, [FULL]).report()
     assert {row.status for row in report.rows} == {WallStatus.NOT_PROBED}
     assert {report.status_of(probe) for probe in WallProbe} == {WallStatus.NOT_PROBED}
+
+
+def test_grants_of_outer_groups_are_a_principals_own() -> None:
+    anna, team, firm = (Principal.parse(each) for each in ("user:anna", "group:team", "group:firm"))
+    grants = {("dms", "a"): (Grant(firm, Access.ALLOW),), ("dms", "b"): (Grant(firm, Access.DENY),)}
+    ring = {anna: frozenset({team}), team: frozenset({firm}), firm: frozenset({team})}
+    own = inherited_grants(grants, ring, [anna])
+    assert may_see(anna, own["dms", "a"])
+    assert Grant(anna, Access.DENY) in own["dms", "b"]
+    assert not may_see(anna, inherited_grants(grants, {}, [anna])["dms", "a"])

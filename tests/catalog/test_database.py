@@ -1,6 +1,7 @@
 import sqlite3
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -110,7 +111,7 @@ def schema_of(file: Path) -> list[str]:
         connection.close()
 
 
-@pytest.mark.parametrize("version", ["0", "1", "3", "", "one"])
+@pytest.mark.parametrize("version", ["0", "1", "2", "99", "", "one"])
 def test_another_schema_version_is_refused_and_left_alone(file: Path, version: str) -> None:
     open_catalog(file).close()
     connection = sqlite3.connect(file)
@@ -124,6 +125,26 @@ def test_another_schema_version_is_refused_and_left_alone(file: Path, version: s
     assert str(file) in str(error.value)
     assert "another --home" in str(error.value)
     assert schema_of(file) == before
+
+
+def test_principals_spelled_by_another_canonicaliser_are_refused(file: Path) -> None:
+    open_catalog(file).close()
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("UPDATE meta SET value = '0' WHERE key = 'canonical_version'")
+        connection.commit()
+    with pytest.raises(IndexStateError, match="canonical version 0"):
+        open_catalog(file)
+
+
+def test_the_policy_epoch_counts_from_one(file: Path) -> None:
+    catalog = open_catalog(file)
+    with catalog.transaction() as session:
+        epochs = [session.meta.policy_epoch()]
+        for _ in range(11):
+            session.meta.raise_policy_epoch()
+            epochs.append(session.meta.policy_epoch())
+    catalog.close()
+    assert epochs == list(range(12))
 
 
 def test_a_database_of_another_program_is_refused_and_left_alone(file: Path) -> None:

@@ -55,6 +55,8 @@ def test_an_evaluation_waits_for_its_papers_and_then_passes_or_fails_its_gate(
     assert failed.json()["gate"]["passed"] is False
     assert any("0.99" in reason for reason in failed.json()["gate"]["reasons"])
     assert failed.json()["queries"] == report["queries"]
+    logged = ki("--home", home, "audit", "show", "--json").json()
+    assert [each["action"] for each in logged if each["action"] != "regrant"] == ["evaluation"] * 3
 
 
 def test_gold_is_not_replaced_without_force(ki: Ki, generated: Path, tmp_path: Path) -> None:

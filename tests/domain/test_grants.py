@@ -33,3 +33,17 @@ def test_a_scope_cannot_be_widened_or_left_out() -> None:
         scope.acl_class_ids = frozenset({"x"})  # type: ignore[misc]
     with pytest.raises(TypeError):
         Scope(frozenset({BOB}))  # type: ignore[call-arg]
+
+
+def test_a_scopes_digest_is_the_sha256_of_its_lines_and_changes_with_each_part() -> None:
+    alice = Principal.parse("user:alice")
+    # printf '7\nuser:alice\nuser:bob\naa\nbb' | sha256sum
+    scope = Scope(frozenset({BOB, alice}), frozenset({"bb", "aa"}), 7)
+    assert scope.digest == "b9f25162c1c14629f0bda60d0ddd6b2b35da7b82c5bd949c92912ed6d692815a"
+    others = [
+        Scope(frozenset({BOB, alice}), frozenset({"bb", "aa"}), 8),
+        Scope(frozenset({BOB}), frozenset({"bb", "aa"}), 7),
+        Scope(frozenset({BOB, alice}), frozenset({"aa"}), 7),
+        Scope(frozenset({BOB, alice}), frozenset(), 7),
+    ]
+    assert len({scope.digest, *(other.digest for other in others)}) == 5

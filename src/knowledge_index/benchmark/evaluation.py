@@ -33,7 +33,14 @@ from knowledge_index.benchmark.report import (
     WallProbe,
 )
 from knowledge_index.benchmark.statistics import paired_cluster_bootstrap
-from knowledge_index.benchmark.walls import ObjectGrants, WallAudit, outsider_of, principals_to_probe
+from knowledge_index.benchmark.walls import (
+    MemberOf,
+    ObjectGrants,
+    WallAudit,
+    inherited_grants,
+    outsider_of,
+    principals_to_probe,
+)
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import InputError
 from knowledge_index.domain.grants import Scope
@@ -62,7 +69,8 @@ class EvaluationServices:
 
     ``search`` is timed and must be the one that users have; ``probe_search`` is not timed and may remember query
     vectors, as it asks each query once for every principal. ``clock`` is monotonic, in seconds.
-    ``corpora`` are the contents of the sources, named as ``corpus_sha256`` of the manifest names them.
+    ``member_of`` are the declared memberships. ``corpora`` are the contents of the sources, named as ``corpus_sha256``
+    of the manifest names them.
     """
 
     search: SearchService
@@ -70,6 +78,7 @@ class EvaluationServices:
     compile_scope: Callable[[frozenset[Principal]], Scope]
     coverage: CoverageCheck
     grants: ObjectGrants
+    member_of: MemberOf
     corpora: frozenset[str]
     index_signature: str
     clock: Callable[[], float]
@@ -112,16 +121,17 @@ def evaluate(
     settings = {name: preset(name, shipped) for name in presets}
     queries = gold.queries
     _require_sound(gold)
+    named = principals_to_probe(queries, services.grants)
+    grants = inherited_grants(services.grants, services.member_of, named)
     coverage = require_coverage(
         queries,
         services.coverage,
-        services.grants,
+        grants,
         corpus_is_the_golds=gold.meta.corpus_sha256 in services.corpora,
     )
-    named = principals_to_probe(queries, services.grants)
     outsider = outsider_of(queries, services.grants)
     scopes = {principal: services.compile_scope(frozenset({principal})) for principal in (*named, outsider)}
-    audit = WallAudit(services.grants, outsider, tuple(settings))
+    audit = WallAudit(grants, outsider, tuple(settings))
     measured = {
         name: _measure(name, each, queries, services, scopes, audit, progress) for name, each in settings.items()
     }

@@ -25,6 +25,7 @@ def evaluation_services(service: RetrievalService) -> EvaluationServices:
 
     with catalog.transaction() as session:
         grants = session.acl_classes.grants_by_path()
+        member_of = {each.principal: each.member_of for each in session.principals.all()}
         corpora = frozenset(
             corpus_sha256_of({each.path: each.blob_sha256 for each in session.objects.current(source.id)})
             for source in session.sources.all()
@@ -35,6 +36,7 @@ def evaluation_services(service: RetrievalService) -> EvaluationServices:
         compile_scope=scope_of,
         coverage=_CatalogCoverage(catalog),
         grants=grants,
+        member_of=member_of,
         corpora=corpora,
         index_signature=service.embedder.signature.id,
         clock=time.perf_counter,

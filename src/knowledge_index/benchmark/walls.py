@@ -14,6 +14,9 @@ from knowledge_index.domain.search import SearchHit
 # What every object's source states, by (source, path); an object without grants has an empty tuple or no entry.
 ObjectGrants: TypeAlias = Mapping[tuple[str, str], tuple[Grant, ...]]
 
+# The groups and roles that each declared principal states to belong to, not yet followed further.
+MemberOf: TypeAlias = Mapping[Principal, frozenset[Principal]]
+
 _MAX_LISTED_LEAKS = 20
 _OUTSIDER_NAME = "benchmark-outsider"
 
@@ -25,6 +28,33 @@ def may_see(principal: Principal, grants: Iterable[Grant]) -> bool:
     """
     own = {grant.access for grant in grants if grant.principal == principal}
     return Access.ALLOW in own and Access.DENY not in own
+
+
+def inherited_grants(grants: ObjectGrants, member_of: MemberOf, principals: Collection[Principal]) -> ObjectGrants:
+    """The grants with, for each of ``principals``, those of all groups and roles that it is in, as its own."""
+    inherited = {each: _all_groups(each, member_of) for each in principals}
+    return {
+        place: (
+            *object_grants,
+            *(
+                Grant(principal, grant.access)
+                for grant in object_grants
+                for principal, groups in inherited.items()
+                if grant.principal in groups
+            ),
+        )
+        for place, object_grants in grants.items()
+    }
+
+
+def _all_groups(principal: Principal, member_of: MemberOf) -> set[Principal]:
+    found: set[Principal] = set()
+    open_ends = [principal]
+    while open_ends:
+        groups = member_of.get(open_ends.pop(), frozenset()) - found
+        found |= groups
+        open_ends += groups
+    return found
 
 
 def outsider_of(queries: Sequence[GoldQuery], grants: ObjectGrants) -> Principal:

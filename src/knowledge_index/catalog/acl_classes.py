@@ -6,8 +6,22 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.records import PathGrants
 from knowledge_index.domain.grants import Access, AclClass, Grant
 from knowledge_index.domain.principals import Principal
+
+# Built once, as every search asks it.
+_IN_USE = (
+    select(schema.acl_class.c.id, schema.acl_class.c.grants)
+    .where(
+        schema.acl_class.c.id.in_(
+            select(schema.source_object.c.acl_class_id)
+            .where(schema.source_object.c.state == "current")
+            .union(select(schema.index_row.c.acl_class_id))
+        )
+    )
+    .order_by(schema.acl_class.c.id)
+)
 
 
 class AclClasses:
@@ -28,23 +42,27 @@ class AclClasses:
         Those of rows too: between a change of grants and the next run a row still carries the old class, and whoever is
         in both must go on finding it. Who is not is stopped by the object's own class, which decides at the end.
         """
-        objects = select(schema.source_object.c.acl_class_id).where(schema.source_object.c.state == "current")
-        statement = (
-            select(schema.acl_class.c.id, schema.acl_class.c.grants)
-            .where(schema.acl_class.c.id.in_(objects.union(select(schema.index_row.c.acl_class_id))))
-            .order_by(schema.acl_class.c.id)
-        )
-        return [AclClass(row.id, _grants(row.grants)) for row in self._connection.execute(statement)]
+        return [AclClass(row.id, _grants(row.grants)) for row in self._connection.execute(_IN_USE)]
 
-    def grants_by_path(self) -> dict[tuple[str, str], tuple[Grant, ...]]:
-        """The grants of every current source object, by (source name, path)."""
-        classes = {each.id: each.grants for each in self.in_use()}
+    def get(self, acl_class_id: str) -> AclClass:
+        """The class of this id, which a source object has."""
+        statement = select(schema.acl_class.c.grants).where(schema.acl_class.c.id == acl_class_id)
+        return AclClass(acl_class_id, _grants(self._connection.execute(statement).scalar_one()))
+
+    def by_path(self) -> list[PathGrants]:
+        """Every current source object with its class, by source and path."""
         statement = (
             select(schema.source.c.name, schema.source_object.c.path, schema.source_object.c.acl_class_id)
             .join(schema.source, schema.source.c.id == schema.source_object.c.source_id)
             .where(schema.source_object.c.state == "current")
+            .order_by(schema.source.c.name, schema.source_object.c.path)
         )
-        return {(row.name, row.path): classes[row.acl_class_id] for row in self._connection.execute(statement)}
+        return [PathGrants(*row) for row in self._connection.execute(statement)]
+
+    def grants_by_path(self) -> dict[tuple[str, str], tuple[Grant, ...]]:
+        """The grants of every current source object, by (source name, path)."""
+        classes = {each.id: each.grants for each in self.in_use()}
+        return {(each.source, each.path): classes[each.acl_class_id] for each in self.by_path()}
 
 
 def _grants(text: str) -> tuple[Grant, ...]:

@@ -18,11 +18,15 @@ from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.objects import Objects
 from knowledge_index.catalog.passages import Passages
 from knowledge_index.catalog.pipeline_objects import PipelineObjects
+from knowledge_index.catalog.principals import Principals
 from knowledge_index.catalog.sources import Sources
 from knowledge_index.catalog.status import Status
+from knowledge_index.catalog.wall_openings import WallOpenings
 from knowledge_index.domain.errors import BusyError, IndexStateError, KnowledgeIndexError, PreconditionError
+from knowledge_index.domain.principals import CANONICAL_VERSION
 
 _VERSION_KEY = "schema_version"
+_CANONICAL_KEY = "canonical_version"
 
 
 class CatalogSession:
@@ -36,6 +40,8 @@ class CatalogSession:
         self.pipeline_objects = PipelineObjects(connection)
         self.conversions = Conversions(connection)
         self.passages = Passages(connection)
+        self.principals = Principals(connection)
+        self.wall_openings = WallOpenings(connection)
         self.status = Status(connection)
 
 
@@ -90,7 +96,8 @@ def _create(file: Path) -> None:
         engine = _engine_over(new)
         with engine.begin() as connection:
             schema.metadata.create_all(connection)
-            connection.execute(insert(schema.meta).values(key=_VERSION_KEY, value=schema.SCHEMA_VERSION))
+            versions = {_VERSION_KEY: schema.SCHEMA_VERSION, _CANONICAL_KEY: CANONICAL_VERSION}
+            connection.execute(insert(schema.meta), [{"key": key, "value": value} for key, value in versions.items()])
         engine.dispose()
         with suppress(FileExistsError):
             os.link(new, file)
@@ -104,6 +111,12 @@ def _refuse_another_schema(file: Path, connection: Connection) -> None:
         raise IndexStateError(
             f"{file}: the catalog has schema {version}, this program needs {schema.SCHEMA_VERSION}; "
             "sync and run again into another --home"
+        )
+    canonical = connection.execute(select(schema.meta.c.value).where(schema.meta.c.key == _CANONICAL_KEY)).scalar()
+    if canonical != CANONICAL_VERSION:
+        raise IndexStateError(
+            f"{file}: its principals are spelled by canonical version {canonical}, this program spells them by "
+            f"{CANONICAL_VERSION}, so that grants might meet nobody; sync and run again into another --home"
         )
 
 

@@ -3,10 +3,12 @@
 import json
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Integer, String, bindparam, cast, select
 from sqlalchemy.dialects.sqlite import insert
 
 from knowledge_index.catalog import schema
+
+_VALUE_OF = select(schema.meta.c.value).where(schema.meta.c.key == bindparam("key"))
 
 
 class Meta:
@@ -16,12 +18,18 @@ class Meta:
         self._connection = connection
 
     def policy_epoch(self) -> int:
-        """The counter that any change of grants raises."""
+        """The counter that any change of grants, groups or opened walls raises."""
         return int(self._get("policy_epoch") or 0)
 
     def raise_policy_epoch(self) -> None:
-        """Count one change of grants."""
-        self._set("policy_epoch", str(self.policy_epoch() + 1))
+        """Count one change of grants, groups or opened walls.
+
+        One statement that writes: as the first of a transaction it waits for another writer, where a read before it
+        would make SQLite refuse the write.
+        """
+        statement = insert(schema.meta).values(key="policy_epoch", value="1")
+        raised = cast(cast(schema.meta.c.value, Integer) + 1, String)
+        self._connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": raised}))
 
     def index_write_open(self) -> bool:
         """Whether a run began to write to the indexes and did not say that it ended."""
@@ -64,9 +72,7 @@ class Meta:
         self._set("embedding_signature", signature)
 
     def _get(self, key: str) -> str | None:
-        return self._connection.execute(
-            select(schema.meta.c.value).where(schema.meta.c.key == key)
-        ).scalar_one_or_none()
+        return self._connection.execute(_VALUE_OF, {"key": key}).scalar_one_or_none()
 
     def _set(self, key: str, value: str) -> None:
         statement = insert(schema.meta).values(key=key, value=value)

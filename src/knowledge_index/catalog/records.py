@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.versions import VersionStatus
 
 
@@ -224,3 +225,36 @@ class Unsearchable:
 
     path: str
     reason: str
+
+
+@dataclass(frozen=True)
+class NewOpening:
+    """A wall to be opened for one principal: the ACL classes of what lies at ``path`` ("" for all) of ``source``.
+
+    Times are UTC, ISO 8601 with microseconds, so that their texts sort as they do.
+    """
+
+    principal: Principal
+    source: str
+    path: str
+    acl_class_ids: tuple[str, ...]
+    reason: str
+    opened_at: str
+    expires_at: str
+
+
+@dataclass(frozen=True)
+class WallOpening(NewOpening):
+    """A wall that was opened; ``revoked_at`` is set where it was closed before its time."""
+
+    id: int
+    revoked_at: str | None
+
+
+@dataclass(frozen=True)
+class PathGrants:
+    """A current source object and the id of its ACL class."""
+
+    source: str
+    path: str
+    acl_class_id: str

@@ -14,7 +14,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 
 metadata = MetaData()
 
@@ -41,6 +41,37 @@ acl_class = Table(
     metadata,
     Column("id", String, primary_key=True),
     Column("grants", Text, nullable=False),
+)
+
+# Who is known, and what each belongs to: replaced as a whole.
+principal = Table(
+    "principal",
+    metadata,
+    Column("name", String, primary_key=True),
+)
+
+principal_membership = Table(
+    "principal_membership",
+    metadata,
+    Column("member", ForeignKey("principal.name"), primary_key=True),
+    Column("container", String, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+# Walls opened for a time; a row is never removed, so that an id in the audit log goes on naming one opening.
+wall_opening = Table(
+    "wall_opening",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("principal", String, nullable=False),
+    Column("source", String, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("acl_class_ids", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("opened_at", String, nullable=False),
+    Column("expires_at", String, nullable=False),
+    Column("revoked_at", String, nullable=True),
+    Column("end_recorded", Integer, nullable=False, default=0),
 )
 
 # Text and structure are kept once for identical bytes; permission belongs to source_object.
@@ -143,6 +174,9 @@ __all__ = [
     "index_row",
     "meta",
     "metadata",
+    "principal",
+    "principal_membership",
     "source",
     "source_object",
+    "wall_opening",
 ]

@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from knowledge_index.cli import (
+    access_commands,
+    audit_commands,
     benchmark_commands,
     config_commands,
     doctor_commands,
@@ -56,6 +58,8 @@ def _global_options(
 pipeline_commands.register(app)
 doctor_commands.register(app)
 search_commands.register(app)
+access_commands.register(app)
+audit_commands.register(app)
 benchmark_commands.register(app)
 spans_commands.register(app)
 config_commands.register(app)

@@ -121,6 +121,7 @@ def run_retrieval_eval(
     config = state.load_config().config
     frozen = load_frozen_gold(gold)
 
+    from knowledge_index.access.audit_chain import AuditAction
     from knowledge_index.benchmark.evaluation import evaluate
     from knowledge_index.benchmark.opening import evaluation_services
     from knowledge_index.benchmark.report import write_report
@@ -130,6 +131,10 @@ def run_retrieval_eval(
     from knowledge_index.retrieval import open_retrieval
 
     with state.catalog() as catalog:
+        # One entry for thousands of searches that show nobody a passage; before them, so that none goes unrecorded.
+        state.recorder().record_operation(
+            AuditAction.EVALUATION, gold=frozen.meta.name, presets=",".join(presets), queries=len(frozen.queries)
+        )
         service = open_retrieval(state.home(), catalog, config, build_embedder(config.embedding))
         services = evaluation_services(service)
         evaluation = evaluate(frozen, services, presets, config.retrieval, min_lift, console_progress())

@@ -68,6 +68,8 @@ def sync(
     """
     from datetime import UTC, datetime
 
+    from knowledge_index.access import grants_sha256
+    from knowledge_index.access.audit_chain import AuditAction
     from knowledge_index.pipeline import renew_relations
     from knowledge_index.sources import open_source
     from knowledge_index.sources.acl_map import load_acl_map
@@ -87,7 +89,15 @@ def sync(
             raise UsageError(f"{what}; connect one with 'ki add-source DIR --name NAME'")
         # All maps before the first sync: a malformed one stops the command before anything is recorded.
         grants = {record.name: load_acl_map(Path(record.acl_map)) if record.acl_map else {} for record in records}
+        recorder = state.recorder()
         for record in records:
+            # Before any of it holds, so that no grant is ever in force that the log does not tell of.
+            recorder.record_operation(
+                AuditAction.REGRANT,
+                event="applying",
+                source=record.name,
+                grants_sha256=grants_sha256(grants[record.name]),
+            )
             try:
                 report = sync_source(
                     catalog,
@@ -101,9 +111,13 @@ def sync(
                 )
             except SourceError as error:
                 regranted = apply_grants(catalog, record, grants[record.name])
+                recorder.record_operation(AuditAction.REGRANT, event="applied", source=record.name, changed=regranted)
                 typer.echo(f"{record.name}: not synced; grants changed on {regranted}")
                 unread.append(f"source '{record.name}': {error}")
                 continue
+            recorder.record_operation(
+                AuditAction.REGRANT, event="applied", source=record.name, changed=report.grants_changed
+            )
             typer.echo(
                 f"{report.source}: {report.new} new, {report.changed} changed, {report.moved} moved, "
                 f"{report.gone} gone, {report.unchanged} unchanged; grants changed on {report.grants_changed}; "

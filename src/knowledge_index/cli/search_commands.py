@@ -1,5 +1,6 @@
 """search and show."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -30,25 +31,26 @@ def search(
 ) -> None:
     """Search what the caller may see."""
     from knowledge_index.domain.principals import parse_principals
-    from knowledge_index.domain.search import SearchFilters
+    from knowledge_index.domain.search import SearchFilters, SearchResult
 
     state: State = context.obj
     caller = parse_principals(principals)
     config = state.load_config().config
     filters = SearchFilters(frozenset(matter or ()))
 
-    from knowledge_index.access import compile_scope
+    from knowledge_index.access import caller_notes
     from knowledge_index.embed import build_embedder
-    from knowledge_index.retrieval import open_retrieval
+    from knowledge_index.retrieval import open_retrieval, search_as
 
     with state.catalog() as catalog:
         service = open_retrieval(state.home(), catalog, config, build_embedder(config.embedding))
         with catalog.transaction() as session:
-            scope = compile_scope(session, caller)
-        result = service.search(query, scope, config.retrieval, filters, limit)
+            notes = caller_notes(session, caller)
+        result = search_as(service, state.recorder(), caller, query, config.retrieval, filters, limit)
     if as_json:
-        print_json(result)
+        print_json(SearchResult(result.hits, (*notes, *result.notes)))
         return
+    _print_caller_notes(notes)
     if not result.hits:
         typer.echo("Nothing found that this caller may see.")
     for place, hit in enumerate(result.hits, start=1):
@@ -72,13 +74,16 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
     """Show a hit's passage in its context."""
+    from knowledge_index.access import caller_notes
     from knowledge_index.domain.principals import parse_principals
-    from knowledge_index.retrieval import show_hit
+    from knowledge_index.retrieval import show_as
 
     state: State = context.obj
     caller = parse_principals(principals)
     with state.catalog() as catalog:
-        shown = show_hit(catalog, hit, caller)
+        with catalog.transaction() as session:
+            notes = caller_notes(session, caller)
+        shown = show_as(catalog, state.recorder(), caller, hit)
     each = shown.occurrence
     if as_json:
         print_json(
@@ -98,9 +103,11 @@ def show(
                 "before": shown.before,
                 "passage": shown.passage,
                 "after": shown.after,
+                "notes": notes,
             }
         )
         return
+    _print_caller_notes(notes)
     typer.echo(f"{printable(each.title)}  [{each.version_status}]")
     typer.echo(printable(f"{each.source}:{each.path}"))
     typer.echo(printable(f"Matter {each.matter_ref} {each.matter_title}".rstrip()))
@@ -109,3 +116,8 @@ def show(
     typer.echo(f"… {before}" if before else "")
     typer.echo(f"\n>>> {passage} <<<\n")
     typer.echo(f"{after} …" if after else "")
+
+
+def _print_caller_notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        typer.echo(f"Note: {printable(note)}.", err=True)

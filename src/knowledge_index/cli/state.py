@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from knowledge_index.domain.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from knowledge_index.access.recording import AccessRecorder
     from knowledge_index.catalog import Catalog
     from knowledge_index.config import LoadedConfig
     from knowledge_index.config.home import Home
@@ -44,6 +45,14 @@ class State:
         home.create()
         return home
 
+    def recorder(self) -> "AccessRecorder":
+        """What writes the audit log of the home."""
+        from datetime import UTC, datetime
+
+        from knowledge_index.access.recording import open_recorder
+
+        return open_recorder(self.home(), self.load_config().config.audit, _account(), lambda: datetime.now(UTC))
+
     @contextmanager
     def catalog(self) -> Iterator["Catalog"]:
         """The catalog of the home, closed when the block ends."""
@@ -54,6 +63,16 @@ class State:
             yield catalog
         finally:
             catalog.close()
+
+
+def _account() -> str:
+    """The account that runs this process; not from the environment, which anyone may set."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid {os.getuid()}"
 
 
 def resolve_home(given: Path | None) -> Path:

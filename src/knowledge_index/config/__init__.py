@@ -1,10 +1,17 @@
 """The settings in force, and where each came from."""
 
 from knowledge_index.config.loading import LoadedConfig, load_config
-from knowledge_index.config.settings import AppConfig, ChunkingSettings, EmbeddingSettings, RetrievalSettings
+from knowledge_index.config.settings import (
+    AppConfig,
+    AuditSettings,
+    ChunkingSettings,
+    EmbeddingSettings,
+    RetrievalSettings,
+)
 
 __all__ = [
     "AppConfig",
+    "AuditSettings",
     "ChunkingSettings",
     "EmbeddingSettings",
     "LoadedConfig",

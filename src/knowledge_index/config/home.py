@@ -51,6 +51,11 @@ class Home:
         return self.folder / "writer.lock"
 
     @property
+    def audit_file(self) -> Path:
+        """The log of searches and of changes of walls."""
+        return self.folder / "audit" / "audit.jsonl"
+
+    @property
     def key_file(self) -> Path:
         """The installation's key, from which public ids and tie keys are derived."""
         return self.folder / "installation.key"

@@ -73,9 +73,18 @@ class EmbeddingSettings(_Section):
     threads: int = Field(2, ge=1, le=64, description="texts embedded at the same time, each on one core")
 
 
+class AuditSettings(_Section):
+    """What the audit log keeps."""
+
+    query_text: bool = Field(
+        False, description="keep the words of each query in the audit log, not only their keyed hash"
+    )
+
+
 class AppConfig(_Section):
     """All settings: defaults < TOML file < KI_… environment < command line."""
 
     retrieval: RetrievalSettings = RetrievalSettings()  # type: ignore[call-arg]
     chunking: ChunkingSettings = ChunkingSettings()  # type: ignore[call-arg]
     embedding: EmbeddingSettings = EmbeddingSettings()  # type: ignore[call-arg]
+    audit: AuditSettings = AuditSettings()  # type: ignore[call-arg]

@@ -40,6 +40,10 @@ class BusyError(PreconditionError):
     """Another process is writing to this home."""
 
 
+class AuditLogError(PreconditionError):
+    """The audit log cannot be written or is damaged; what was to be logged did not happen."""
+
+
 class IndexStateError(PreconditionError):
     """An index was made with other settings than those in force, or is damaged."""
 

@@ -8,6 +8,10 @@ from typing import Self
 
 from knowledge_index.domain.errors import PermissionMapError
 
+# Names one way of making names canonical. A catalog keeps it: names that were made canonical in another way would not
+# meet those of a caller, and a denial that meets nobody reads as if it held.
+CANONICAL_VERSION = "1"
+
 
 class PrincipalKind(StrEnum):
     """The closed set of principal kinds."""
@@ -54,8 +58,19 @@ class Principal:
         return f"{self.kind}:{self.name}"
 
 
+@dataclass(frozen=True)
+class Declaration:
+    """What a principal is stated to belong to: ``principal`` is a user or a group, ``member_of`` groups and roles."""
+
+    principal: Principal
+    member_of: frozenset[Principal]
+
+
 def canonical_name(text: str) -> str:
-    """NFC, casefold, NFC again (casefolding can decompose), outer white space trimmed; idempotent."""
+    """NFC, casefold, NFC again (casefolding can decompose), outer white space trimmed; idempotent.
+
+    The one canonicaliser of names; whoever changes what it returns raises ``CANONICAL_VERSION``.
+    """
     folded = unicodedata.normalize("NFC", text).casefold()
     return unicodedata.normalize("NFC", folded).strip()
 

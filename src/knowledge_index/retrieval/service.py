@@ -1,8 +1,9 @@
 """Searches: document choice, legs within the scope, fusion, versions, collapse, rerank, and the catalog's last word."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from knowledge_index.access import compile_scope
@@ -38,6 +39,10 @@ _BINDING_FIRST = {
 _BOOSTED = frozenset({VersionStatus.EXECUTED, VersionStatus.FINAL})
 
 
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 @dataclass(frozen=True)
 class _Candidate:
     """A passage on its way to a hit."""
@@ -59,7 +64,10 @@ class _NamedPapers:
 
 @dataclass(frozen=True)
 class RetrievalService:
-    """The one way to search; everything that leaves it was checked against the catalog."""
+    """The one way to search; everything that leaves it was checked against the catalog.
+
+    ``clock`` tells whether a wall that was opened for a time is open still; it is read at the end of a search.
+    """
 
     catalog: Catalog
     lexical: LexicalIndex
@@ -67,6 +75,7 @@ class RetrievalService:
     vectors: VectorIndex
     embedder: Embedder
     reranker: Reranker | None
+    clock: Callable[[], datetime] = _utc_now
 
     def search(
         self, query: str, scope: Scope, settings: RetrievalSettings, filters: SearchFilters, limit: int
@@ -100,7 +109,7 @@ class RetrievalService:
             inside_filters = replace(filters, only_row_keys=named.row_keys)
             found_inside = legs.run(question, self._vector(question, settings), terms, scope, inside_filters)
         with self.catalog.transaction() as session:
-            current_scope = compile_scope(session, scope.principals)
+            current_scope = compile_scope(session, scope.principals, self.clock())
             narrowed = Scope(
                 scope.principals, scope.acl_class_ids & current_scope.acl_class_ids, current_scope.policy_epoch
             )

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from knowledge_index.access import compile_scope
-from knowledge_index.catalog import Catalog
+from knowledge_index.catalog import Catalog, CatalogSession
 from knowledge_index.catalog.records import Occurrence
 from knowledge_index.domain.errors import NotVisibleError
+from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.principals import Principal
 from knowledge_index.retrieval.hit_ids import parse_hit_id
 
@@ -29,21 +30,25 @@ def show_hit(catalog: Catalog, hit_id: str, principals: frozenset[Principal]) ->
         NotVisibleError: there is no such passage, it has changed or gone, or the caller may not see it: one message
             for all four.
     """
+    with catalog.transaction() as session:
+        return show_in_scope(session, hit_id, compile_scope(session, principals))
+
+
+def show_in_scope(session: CatalogSession, hit_id: str, scope: Scope) -> ShownPassage:
+    """:func:`show_hit` within a scope that was compiled in the same transaction."""
     unseen = NotVisibleError(
         f"'{hit_id}' names no passage that this caller may see now; search again and take the id from the result"
     )
     parts = parse_hit_id(hit_id)
     if parts is None:
         raise unseen
-    with catalog.transaction() as session:
-        scope = compile_scope(session, principals)
-        found = session.passages.occurrence_of_span(parts.object_key, parts.start_char, parts.end_char, scope)
-        if found is None or not found.text_sha256.startswith(parts.text_mark):
-            raise unseen
-        before_start = max(0, found.start_char - _CONTEXT_CHARS)
-        return ShownPassage(
-            found,
-            session.passages.text_between(found.object_id, before_start, found.start_char),
-            session.passages.text_between(found.object_id, found.start_char, found.end_char),
-            session.passages.text_between(found.object_id, found.end_char, found.end_char + _CONTEXT_CHARS),
-        )
+    found = session.passages.occurrence_of_span(parts.object_key, parts.start_char, parts.end_char, scope)
+    if found is None or not found.text_sha256.startswith(parts.text_mark):
+        raise unseen
+    before_start = max(0, found.start_char - _CONTEXT_CHARS)
+    return ShownPassage(
+        found,
+        session.passages.text_between(found.object_id, before_start, found.start_char),
+        session.passages.text_between(found.object_id, found.start_char, found.end_char),
+        session.passages.text_between(found.object_id, found.end_char, found.end_char + _CONTEXT_CHARS),
+    )
