@@ -24,6 +24,9 @@ class RetrievalSettings(_Section):
     candidate_pool: int = Field(200, ge=1, description="passages that each leg hands to fusion, at the least")
     rerank_model: str | None = Field(None, description="folder or hub name of a cross-encoder")
     rerank_enabled: bool = Field(False, description="rerank the head of the fused list; needs rerank_model")
+    clause_files: tuple[str, ...] = Field(
+        (), description="files of the firm's own clause types; a relative path begins in the home"
+    )
 
     @model_validator(mode="after")
     def _rerank_needs_a_model(self) -> Self:

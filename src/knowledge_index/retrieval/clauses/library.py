@@ -10,8 +10,8 @@ tables. Of each type:
 - ``asked_en``, ``asked_de``: how people ask for it without naming it, read only in questions;
 - ``wordings_en``, ``wordings_de``: how such a clause sounds.
 
-In aliases and the like ``...`` stands for up to ten other words, ``wort*`` for all words that begin so and ``*wort`` for
-all that end so.
+In aliases and the like ``...`` stands for up to ten other words, ``wort*`` for all words that begin so and ``*wort``
+for all that end so.
 """
 
 import re
@@ -23,8 +23,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
+from knowledge_index.config.home import Home
+from knowledge_index.config.settings import RetrievalSettings
 from knowledge_index.domain.errors import ConfigurationError
 from knowledge_index.retrieval.clauses.phrases import GAP, Phrase
 
@@ -78,8 +80,8 @@ class _Entry(BaseModel):
     weak_de: list[_Text] = []
     asked_en: list[_Text] = []
     asked_de: list[_Text] = []
-    wordings_en: list[_Wording] = Field(default=[])
-    wordings_de: list[_Wording] = Field(default=[])
+    wordings_en: list[_Wording] = []
+    wordings_de: list[_Wording] = []
 
 
 def load_clause_library(extra_files: Sequence[Path] = ()) -> ClauseLibrary:
@@ -89,7 +91,7 @@ def load_clause_library(extra_files: Sequence[Path] = ()) -> ClauseLibrary:
         ConfigurationError: a file cannot be read, a type is malformed, or two types have an alias in common. The
             message names file, type and field.
     """
-    types = {each.id: each for each in _shipped()}
+    own: dict[str, ClauseType] = {}
     for file in extra_files:
         try:
             content = file.read_text(encoding="utf-8")
@@ -97,10 +99,16 @@ def load_clause_library(extra_files: Sequence[Path] = ()) -> ClauseLibrary:
             raise ConfigurationError(
                 f"{file}: cannot be read as a clause file: {error}; correct retrieval.clause_files"
             ) from error
-        types.update((each.id, each) for each in _read(str(file), content))
-    if extra_files:
-        _refuse_shared_aliases(types.values())
-    return ClauseLibrary(tuple(types[each] for each in sorted(types)))
+        own.update((each.id, each) for each in _read(str(file), content))
+    shipped = [each for each in _shipped() if each.id not in own]
+    if own:
+        _refuse_shared_aliases([*shipped, *own.values()])
+    return ClauseLibrary(tuple(sorted((*shipped, *own.values()), key=lambda each: each.id)))
+
+
+def open_clause_library(home: Home, settings: RetrievalSettings) -> ClauseLibrary:
+    """The library of an installation; errors as :func:`load_clause_library`."""
+    return load_clause_library(tuple(home.folder / each for each in settings.clause_files))
 
 
 def alias_phrases(clause: ClauseType) -> Iterator[tuple[str, str]]:
@@ -180,8 +188,9 @@ def _check(where: str, clause: ClauseType) -> None:
 
 
 def _refuse_shared_aliases(types: Iterable[ClauseType]) -> None:
+    """The types in the order in which a name is theirs: what comes later is to blame."""
     owners: dict[Phrase, ClauseType] = {}
-    for clause in sorted(types, key=lambda each: each.id):
+    for clause in types:
         for field, alias in alias_phrases(clause):
             owner = owners.setdefault(Phrase.of(alias), clause)
             if owner is not clause:

@@ -21,6 +21,9 @@ _BRITISH = {"licenc": "licens", "sublicenc": "sublicens", "favour": "favor", "ho
 _GERMAN_ENDING = re.compile(r"(?:en|es|er|em|e|n|s)$")
 _MIN_ROOT_CHARS = 5
 _ANY = "*"
+# Inflection and stemming leave so many letters alone.
+_BEGINNING_CHARS = 3
+ANY_BEGINNING = ""
 # Umlauts, however they are spelled, as their vowels; both sides are treated alike, so that "neue" as "nu" does no harm.
 _DIGRAPH = re.compile(r"([aou])e")
 
@@ -44,6 +47,11 @@ class Word:
     keys: frozenset[str]
     spelling: str
     is_function_word: bool
+
+    @property
+    def beginning(self) -> str:
+        """See :func:`first_word_beginning`."""
+        return self.spelling[:_BEGINNING_CHARS]
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,7 @@ class Phrase:
     words: tuple[PhraseWord, ...]
 
     @classmethod
+    @lru_cache(maxsize=8192)
     def of(cls, text: str) -> "Phrase":
         """Read a phrase."""
         words = []
@@ -96,6 +105,17 @@ class Phrase:
                 return None
             places.append(place)
         return tuple(places)
+
+
+def first_word_beginning(text: str) -> str:
+    """The letters that every form of a phrase's first word begins with; ANY_BEGINNING where it is known by its end."""
+    first = next(part for part in _PHRASE_PART.findall(normalised(text)) if part != GAP)
+    return ANY_BEGINNING if first.startswith(_ANY) else _folded(first.rstrip(_ANY))[:_BEGINNING_CHARS]
+
+
+def is_plain(text: str) -> bool:
+    """Whether a phrase is made of whole words only."""
+    return _ANY not in text
 
 
 def words_of(text: str) -> list[Word]:

@@ -7,32 +7,37 @@ from enum import StrEnum
 from functools import lru_cache
 
 from knowledge_index.retrieval.clauses.library import ClauseLibrary, ClauseType, alias_phrases
-from knowledge_index.retrieval.clauses.phrases import Form, Phrase, Word, words_of
+from knowledge_index.retrieval.clauses.phrases import ANY_BEGINNING, Phrase, Word, first_word_beginning, words_of
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 # A longer text that is no question is a pasted passage or a task, which names clauses in passing.
 _MAX_REQUEST_WORDS = 12
 # A query that names more types is a list: the mean of them all is like nothing.
 _MAX_TYPES = 3
 
-_QUESTION_WORDS = frozenset(
+_QUESTION_WORDS = _words(
     "who whom whose what which when where why how is are does do did can could may must should has have was were will"
     " wer wem wen wessen was welche welcher welches welchen welchem wann wo woher wohin warum wie ist sind hat haben"
-    " kann darf dürfen muss müssen gibt besteht bestehen gilt gelten wird werden".split()
+    " kann darf dürfen muss müssen gibt besteht bestehen gilt gelten wird werden"
 )
-_CLAUSE_WORDS = frozenset(
+_CLAUSE_WORDS = _words(
     "clause clauses provision provisions section sections article paragraph klausel klauseln regelung regelungen"
-    " bestimmung bestimmungen paragraf absatz ziffer abschnitt".split()
+    " bestimmung bestimmungen paragraf absatz ziffer abschnitt"
 )
 # What stands beside a clause's name in a request without saying more.
-_FILLER_WORDS = _CLAUSE_WORDS | frozenset(
+_FILLER_WORDS = _CLAUSE_WORDS | _words(
     "contract contracts agreement agreements document party parties contain contains containing find show list give"
-    " please about all any there vertrag vertrags vertrages verträge vereinbarung vertragsklausel vertragsklauseln"
-    " enthält enthalten finde zeige suche bitte alle zur zum".split()
+    " please about all any there die vertrag vertrags vertrages verträge vereinbarung vertragsklausel vertragsklauseln"
+    " enthält enthalten finde zeige suche bitte alle zur zum"
 )
 
 
 # "non-disclosure agreement" is the name of a paper, which the query mentions.
-_PAPER_WORDS = frozenset("agreement agreements contract contracts letter deed vertrag vereinbarung".split())
+_PAPER_WORDS = _words("agreement agreements contract contracts letter deed vertrag vereinbarung")
 # Examples of what is asked for, within brackets or to the end of the sentence.
 _EXAMPLE = r"(?:such as|including|incl\.|e\.\s?g\.|for example|insbesondere|einschließlich|beispielsweise|z\.\s?B\.)"
 _EXAMPLES = re.compile(rf"\(\s*{_EXAMPLE}[^)]*\)|\b(?:{_EXAMPLE}|this (?:also )?includes)\s[^?!.]*", re.IGNORECASE)
@@ -67,9 +72,13 @@ class RecognisedClause:
 @dataclass(frozen=True)
 class _Pattern:
     clause: ClauseType
-    phrase: Phrase
+    text: str
     language: Language
     strength: Strength
+
+    @property
+    def phrase(self) -> Phrase:
+        return Phrase.of(self.text)
 
 
 @dataclass(frozen=True)
@@ -77,23 +86,6 @@ class _Match:
     pattern: _Pattern
     places: tuple[int, ...]
     words: tuple[Word, ...]
-
-
-@dataclass(frozen=True)
-class _Patterns:
-    """Patterns by a key of their first word; those whose first word is a part of one are tried everywhere."""
-
-    by_first_key: dict[str, list[_Pattern]]
-    beginning_with_a_part: list[_Pattern]
-
-    def starting_with(self, word: Word) -> Iterator[_Pattern]:
-        seen = set()
-        for key in sorted(word.keys):
-            for pattern in self.by_first_key.get(key, ()):
-                if id(pattern) not in seen:
-                    seen.add(id(pattern))
-                    yield pattern
-        yield from self.beginning_with_a_part
 
 
 def recognise(library: ClauseLibrary, query: str) -> tuple[RecognisedClause, ...]:
@@ -138,15 +130,11 @@ def _chosen(library: ClauseLibrary, words: Sequence[Word], is_question: bool) ->
 
 
 @lru_cache(maxsize=4)
-def _patterns(library: ClauseLibrary) -> _Patterns:
-    patterns = _Patterns({}, [])
+def _patterns_by_beginning(library: ClauseLibrary) -> dict[str, list[_Pattern]]:
+    """Patterns by how their first word begins, so that a search reads no more phrases than its words call for."""
+    patterns: dict[str, list[_Pattern]] = {}
     for pattern in _all_patterns(library):
-        first = pattern.phrase.words[0]
-        if first.form != Form.WHOLE:
-            patterns.beginning_with_a_part.append(pattern)
-        else:
-            for key in sorted(first.keys):
-                patterns.by_first_key.setdefault(key, []).append(pattern)
+        patterns.setdefault(first_word_beginning(pattern.text), []).append(pattern)
     return patterns
 
 
@@ -154,18 +142,18 @@ def _all_patterns(library: ClauseLibrary) -> Iterator[_Pattern]:
     for clause in library.types:
         for field, alias in alias_phrases(clause):
             language = Language.GERMAN if field.endswith("_de") else Language.ENGLISH
-            yield _Pattern(clause, Phrase.of(alias), language, Strength.NAME)
+            yield _Pattern(clause, alias, language, Strength.NAME)
         for language, forms in ((Language.ENGLISH, clause.english), (Language.GERMAN, clause.german)):
             for text in forms.asked_as:
-                yield _Pattern(clause, Phrase.of(text), language, Strength.QUESTION)
+                yield _Pattern(clause, text, language, Strength.QUESTION)
             for text in forms.weak_aliases:
-                yield _Pattern(clause, Phrase.of(text), language, Strength.WEAK)
+                yield _Pattern(clause, text, language, Strength.WEAK)
 
 
 def _matches(library: ClauseLibrary, words: Sequence[Word]) -> Iterator[_Match]:
-    patterns = _patterns(library)
+    patterns = _patterns_by_beginning(library)
     for start, word in enumerate(words):
-        for pattern in patterns.starting_with(word):
+        for pattern in (*patterns.get(word.beginning, ()), *patterns.get(ANY_BEGINNING, ())):
             places = pattern.phrase.find(words, start)
             if places is not None:
                 yield _Match(pattern, places, tuple(words[place] for place in places))
@@ -218,12 +206,12 @@ def _names_a_paper(words: Sequence[Word], match: _Match) -> bool:
 
 
 def _beside_a_clause_word(words: Sequence[Word], match: _Match) -> bool:
-    """Whether "clause" or the like stands next to the name, function words aside."""
+    """Whether "clause" or the like stands next to the name, words that say nothing aside."""
     for step, place in ((-1, match.places[0] - 1), (1, match.places[-1] + 1)):
-        while 0 <= place < len(words) and words[place].is_function_word:
+        while 0 <= place < len(words) and _says_nothing_more(words[place]):
+            if words[place].typed.lower() in _CLAUSE_WORDS:
+                return True
             place += step
-        if 0 <= place < len(words) and words[place].typed.lower() in _CLAUSE_WORDS:
-            return True
     return False
 
 
