@@ -30,6 +30,8 @@ def ids(query: str) -> list[str]:
         ("May the recipient share the information with its employees?", ["disclosure_to_employees"]),
         ("Is the recipient allowed to develop something similar independently?", []),
         ("Who bears the costs?", ["costs_decision"]),
+        ("What royalty does the licensee pay?", ["revenue_profit_sharing"]),
+        ("When was the invoice sent?", []),
     ],
 )
 def test_english_requests(query, expected):

@@ -141,7 +141,8 @@ def word_keys(word: str) -> frozenset[str]:
     for term in _alternatives(word.lower()):
         keys.add(_BRITISH.get(term, term))
         root = _GERMAN_ENDING.sub("", term)
-        if len(root) >= _MIN_ROOT_CHARS:
+        # A licensee is no licence.
+        if len(root) >= _MIN_ROOT_CHARS and not word.lower().endswith("ee"):
             keys.add(root)
     return frozenset(keys)
 
