@@ -22,6 +22,7 @@ def test_the_knobs_of_a_search_are_those_that_were_asked_for() -> None:
         "rerank_enabled",
         "rerank_model",
         "candidate_pool",
+        "clause_files",
     }
 
 

@@ -17,8 +17,9 @@ from knowledge_index.domain.principals import Principal, parse_principals
 from knowledge_index.domain.search import SearchFilters, SearchHit
 from knowledge_index.domain.versions import VersionStatus
 from knowledge_index.embed import EmbeddingSignature, Matrix, Reranker, Vector
-from knowledge_index.index.base import LexicalRow, ProfileMatches, ProfileRow, RowDifferences, ScoredRow, VectorRow
+from knowledge_index.index.base import NO_EXPANSION, Expansion, LexicalRow, ProfileMatches, ProfileRow, RowDifferences, ScoredRow, VectorRow
 from knowledge_index.retrieval import RetrievalService
+from knowledge_index.retrieval.clauses import load_clause_library
 
 EVERYONE = "group:firm"
 NO_FILTERS = SearchFilters()
@@ -59,7 +60,14 @@ class RankedIndex:
     documents: Mapping[str, float] | None = field(default_factory=dict)
     asked: list[tuple[str, Scope, SearchFilters, int]] = field(default_factory=list)
 
-    def search_text(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
+    def search_text(
+        self,
+        query: str,
+        scope: Scope,
+        filters: SearchFilters,
+        pool: int,
+        expansion: Expansion = NO_EXPANSION,
+    ) -> list[ScoredRow]:
         return self.answer("text", self.text, scope, filters, pool)
 
     def search_identifiers(
@@ -184,7 +192,10 @@ class Corpus:
             return compile_scope(session, parse_principals(caller))
 
     def service(self, index: RankedIndex, reranker: Reranker | None = None) -> RetrievalService:
-        return RetrievalService(self.catalog, index, RankedProfiles(index), index, CountingEmbedder(), reranker)
+        embedder = CountingEmbedder()
+        return RetrievalService(
+            self.catalog, index, RankedProfiles(index), index, embedder, reranker, load_clause_library(), embedder
+        )
 
     def search(
         self,

@@ -17,6 +17,7 @@ class PresetName(StrEnum):
 LADDER = "ladder"
 _WITHOUT_DOCUMENT_CHOICE: dict[str, object] = {
     "weight_document": 0.0,
+    "clause_library": False,
     "exact_first": False,
     "mentioned_first": False,
 }

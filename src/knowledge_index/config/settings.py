@@ -18,6 +18,11 @@ class RetrievalSettings(_Section):
     weight_document: float = Field(0.5, ge=0, description="fusion weight of how well a paper's names fit; 0 is off")
     fusion: Literal["scores", "ranks"] = Field("scores", description="add normalised scores, or reciprocal ranks")
     fusion_rrf_k: int = Field(60, ge=1, le=1_000_000, description="rank constant of reciprocal ranks")
+    clause_library: bool = Field(True, description="a query that asks for a clause type also looks for its wordings")
+    clause_own_share: float = Field(
+        0.3, ge=0, le=1, description="share of the query's own vector beside those wordings"
+    )
+    clause_name_weight: float = Field(0.5, ge=0, le=1, description="weight of a word of the type's other names")
     exact_first: bool = Field(True, description="passages that hold the query as it is worded come first")
     mentioned_first: bool = Field(True, description="a paper that the query names comes before all others")
     version_status_boost: float = Field(
@@ -28,6 +33,9 @@ class RetrievalSettings(_Section):
     candidate_pool: int = Field(200, ge=1, description="passages that each leg hands to fusion, at the least")
     rerank_model: str | None = Field(None, description="folder or hub name of a cross-encoder")
     rerank_enabled: bool = Field(False, description="rerank the head of the fused list; needs rerank_model")
+    clause_files: tuple[str, ...] = Field(
+        (), description="files of the firm's own clause types; a relative path begins in the home"
+    )
 
     @model_validator(mode="after")
     def _rerank_needs_a_model(self) -> Self:

@@ -70,13 +70,15 @@ class QueryExplanation:
     """What was recognised in a query, and what each leg found.
 
     ``values`` are ``kind: wording`` of references, dates, amounts and quotations. ``mention`` are the words that name a
-    paper, ``mentioned`` that paper's title, ``question`` what is asked within it. ``leg_sizes`` are the passages (for
-    ``document`` the papers) that each leg handed on; ``holds_wording`` counts those that hold the query verbatim.
+    paper, ``mentioned`` that paper's title, ``question`` what is asked within it. ``clause_types`` are the kinds of
+    clause that are asked for, with the words that say so. ``leg_sizes`` are the passages (for ``document`` the papers)
+    that each leg handed on; ``holds_wording`` counts those that hold the query verbatim.
     """
 
     values: tuple[str, ...]
     mention: tuple[str, ...]
     mentioned: tuple[str, ...]
+    clause_types: tuple[str, ...]
     question: str
     leg_sizes: tuple[tuple[Leg, int], ...]
     holds_wording: int

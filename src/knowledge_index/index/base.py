@@ -63,6 +63,17 @@ class ScoredRow:
 
 
 @dataclass(frozen=True)
+class Expansion:
+    """Further words to look for, each as the index terms that stand for it; ``weight`` is that of one of them."""
+
+    alternatives: tuple[tuple[str, ...], ...]
+    weight: float
+
+
+NO_EXPANSION = Expansion((), 0.0)
+
+
+@dataclass(frozen=True)
 class ProfileMatches:
     """Profiles that a query's words name, best first.
 
@@ -122,8 +133,17 @@ class LexicalIndex(Protocol):
         """The keys of all rows."""
         ...
 
-    def search_text(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
+    def search_text(
+        self,
+        query: str,
+        scope: Scope,
+        filters: SearchFilters,
+        pool: int,
+        expansion: Expansion = NO_EXPANSION,
+    ) -> list[ScoredRow]:
         """The best rows for the words of ``query``, which may hold any characters and is never parsed as syntax.
+
+        The words of ``expansion`` count too, each for less than one of the query's own.
 
         At least ``pool`` rows where so many match; the list ends at a strict drop of score, so that no tie is cut.
         """

@@ -14,7 +14,7 @@ from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.index.analysis import QueryTerms, storable
 from knowledge_index.index.arrays import Floats, Integers, Mask, ShortIntegers
-from knowledge_index.index.base import ProfileMatches, ScoredRow
+from knowledge_index.index.base import NO_EXPANSION, Expansion, ProfileMatches, ScoredRow
 from knowledge_index.index.segment import Segment, identifier_hash, slices, word_hash
 
 _K1 = 1.2
@@ -41,9 +41,12 @@ class PooledSegments:
         )
         self._mean_length = max(1.0, word_count / max(1, self._row_count))
 
-    def search_text(self, terms: QueryTerms, filters: SearchFilters, pool: int) -> list[ScoredRow]:
+    def search_text(
+        self, terms: QueryTerms, filters: SearchFilters, pool: int, expansion: Expansion = NO_EXPANSION
+    ) -> list[ScoredRow]:
         """BM25 over the distinct words, of a word's spellings the best; a short wording counts as a term of its own."""
-        wanted = sorted({term for each in terms.alternatives for term in each} | set(terms.wording))
+        asked = [*terms.alternatives, *expansion.alternatives]
+        wanted = sorted({term for each in asked for term in each} | set(terms.wording))
         place_of = {term: number for number, term in enumerate(wanted)}
         places, frequencies = self._looked_up([word_hash(term) for term in wanted])
         groups = [[place_of[term] for term in each if frequencies[place_of[term]]] for each in terms.alternatives]
@@ -52,6 +55,11 @@ class PooledSegments:
             # A whole document was pasted: its rarest words say what it is.
             groups.sort(key=lambda group: (sum(frequencies[each] for each in group), [wanted[each] for each in group]))
             groups = groups[:_MAX_QUERY_TERMS]
+        weighted = [(group, 1.0) for group in groups]
+        for spellings in expansion.alternatives:
+            further = [place_of[term] for term in spellings if frequencies[place_of[term]]]
+            if further:
+                weighted.append((further, expansion.weight))
         wording = [place_of[term] for term in terms.wording]
         is_phrase = len(wording) in _PHRASE_TOKENS and all(frequencies[each] for each in wording)
         phrase_weight = _PHRASE_BOOST * sum(self._idf(frequencies[each]) for each in wording) if is_phrase else 0.0
@@ -61,19 +69,19 @@ class PooledSegments:
             total = np.zeros(segment.row_count)
             holding = np.zeros(segment.row_count, dtype=np.bool_)
             norm = _K1 * (1 - _B + _B * self._lengths[number] / self._mean_length)
-            for group in groups:
+            for group, weight in weighted:
                 # Of several spellings the best counts, as if they were one word.
                 found = [(each, places[number][each]) for each in group if places[number][each] >= 0]
                 if len(found) == 1:
                     ((each, place),) = found
                     rows, counts = _postings(segment, place)
-                    total[rows] += self._weights(frequencies[each], counts, norm[rows])
+                    total[rows] += weight * self._weights(frequencies[each], counts, norm[rows])
                 elif found:
                     best = np.zeros(segment.row_count)
                     for each, place in found:
                         rows, counts = _postings(segment, place)
                         best[rows] = np.maximum(best[rows], self._weights(frequencies[each], counts, norm[rows]))
-                    total += best
+                    total += weight * best
             if is_phrase and all(places[number][each] >= 0 for each in wording):
                 holders, times = _phrase_counts(segment, [int(places[number][each]) for each in wording])
                 total[holders] += phrase_weight * (_K1 + 1) * times / (times + norm[holders])

@@ -22,7 +22,7 @@ from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.index.analysis import QueryTerms, query_terms, storable
 from knowledge_index.index.arrays import read_checked
-from knowledge_index.index.base import LexicalRow, ProfileMatches, RowDifferences, ScoredRow
+from knowledge_index.index.base import NO_EXPANSION, Expansion, LexicalRow, ProfileMatches, RowDifferences, ScoredRow
 from knowledge_index.index.bm25 import PooledSegments
 from knowledge_index.index.durable import fsync_folder, write_durably
 from knowledge_index.index.segment import (
@@ -193,7 +193,14 @@ class CompartmentedLexicalIndex:
                         altered.add(key)
         return RowDifferences(frozenset(missing), frozenset(held.keys() - expected), frozenset(altered), tuple(damaged))
 
-    def search_text(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
+    def search_text(
+        self,
+        query: str,
+        scope: Scope,
+        filters: SearchFilters,
+        pool: int,
+        expansion: Expansion = NO_EXPANSION,
+    ) -> list[ScoredRow]:
         """See :meth:`LexicalIndex.search_text`.
 
         BM25 over the distinct words of the query; a query of 2 to 12 words is also looked for as it is worded, which
@@ -204,7 +211,7 @@ class CompartmentedLexicalIndex:
             return []
         with self._damage_explained():
             pooled = PooledSegments(self._visible(scope), filters.excluded_row_keys)
-            return pooled.search_text(terms, filters, pool)
+            return pooled.search_text(terms, filters, pool, expansion)
 
     def search_identifiers(
         self, identifiers: Collection[str], scope: Scope, filters: SearchFilters, pool: int

@@ -8,7 +8,7 @@ from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import Leg, LegRank, SearchFilters
 from knowledge_index.embed.base import Vector
-from knowledge_index.index.base import LexicalIndex, ProfileMatches, ScoredRow, VectorIndex
+from knowledge_index.index.base import NO_EXPANSION, Expansion, LexicalIndex, ProfileMatches, ScoredRow, VectorIndex
 from knowledge_index.retrieval.fusion import LegScores, leg_scores
 from knowledge_index.retrieval.query_analysis import QueryAnalysis
 
@@ -71,15 +71,19 @@ class Legs:
         identifiers: Collection[str],
         scope: Scope,
         filters: SearchFilters,
+        expansion: Expansion = NO_EXPANSION,
     ) -> FoundRows:
-        """Every leg's list of rows for ``query``; ``vector`` is needed where the semantic leg runs."""
+        """Every leg's list of rows for ``query`` and, below its own words, ``expansion``.
+
+        ``vector`` is needed where the semantic leg runs.
+        """
         settings = self.settings
         pool = settings.candidate_pool
         lists: dict[Leg, list[tuple[str, float]]] = {}
         wording: list[ScoredRow] = []
         windows: dict[str, int] = {}
         if settings.weight_lexical:
-            wording = self.lexical.search_text(query, scope, filters, pool)
+            wording = self.lexical.search_text(query, scope, filters, pool, expansion)
             lists[Leg.LEXICAL] = [(row.row_key, row.score) for row in wording]
         if settings.weight_semantic:
             assert vector is not None

@@ -6,6 +6,7 @@ from knowledge_index.config.home import Home
 from knowledge_index.domain.errors import IndexStateError, PreconditionError
 from knowledge_index.embed import Embedder, build_reranker
 from knowledge_index.index import holds_indexes, open_lexical_index, open_profile_index, open_vector_index
+from knowledge_index.retrieval.clauses import open_clause_library, wording_embedder
 from knowledge_index.retrieval.service import RetrievalService
 
 
@@ -31,4 +32,6 @@ def open_retrieval(home: Home, catalog: Catalog, config: AppConfig, embedder: Em
         vectors=open_vector_index(home.vector_folder, embedder.signature),
         embedder=embedder,
         reranker=build_reranker(config.retrieval),
+        clauses=open_clause_library(home, config.retrieval),
+        wordings=wording_embedder(embedder, home.vector_cache_file),
     )

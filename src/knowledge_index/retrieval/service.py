@@ -14,12 +14,21 @@ from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import LegRank, QueryExplanation, SearchFilters, SearchHit, SearchResult
 from knowledge_index.domain.versions import VersionStatus
-from knowledge_index.embed.base import Embedder, Reranker, Vector
-from knowledge_index.index.base import OPENING_CHARS, LexicalIndex, ProfileIndex, ProfileMatches, VectorIndex
+from knowledge_index.embed.base import Embedder, Reranker
+from knowledge_index.index.base import OPENING_CHARS, Expansion, LexicalIndex, ProfileIndex, ProfileMatches, VectorIndex
+from knowledge_index.retrieval.clauses import (
+    ClauseLibrary,
+    RecognisedClause,
+    Strength,
+    expansion_terms,
+    mixed_vector,
+    recognise,
+)
 from knowledge_index.retrieval.hit_ids import hit_id_of
 from knowledge_index.retrieval.legs import (
     NO_DOCUMENTS,
     DocumentScores,
+    FoundRows,
     LegRows,
     Legs,
     document_scores,
@@ -75,6 +84,8 @@ class RetrievalService:
     vectors: VectorIndex
     embedder: Embedder
     reranker: Reranker | None
+    clauses: ClauseLibrary
+    wordings: Embedder
     clock: Callable[[], datetime] = _utc_now
 
     def search(
@@ -99,15 +110,17 @@ class RetrievalService:
         with self.catalog.transaction() as session:
             filters = replace(filters, excluded_row_keys=session.passages.unsupported_row_keys(scope))
         legs = Legs(self.lexical, self.vectors, settings)
-        found = legs.run(query, self._vector(query, settings), analysis.identifier_terms, scope, filters)
+        clauses = recognise(self.clauses, query) if settings.clause_library else ()
+        found = self._found(legs, query, clauses, scope, filters)
+        if found.holding_wording and any(each.strength is Strength.NAME for each in clauses):
+            # "governing law" stands in many papers; who types it asks for the clause, however it is worded.
+            found = replace(found, holding_wording=frozenset())
         is_value = settings.exact_first and bool(found.holding_wording or analysis.is_identifier)
         documents, named = self._documents(query, scope, settings, filters, may_name=not is_value)
         question, found_inside = query, None
         if named is not None:
             question = named.mention.rest
-            terms = analyse_query(question).identifier_terms
-            inside_filters = replace(filters, only_row_keys=named.row_keys)
-            found_inside = legs.run(question, self._vector(question, settings), terms, scope, inside_filters)
+            found_inside = self._found(legs, question, clauses, scope, replace(filters, only_row_keys=named.row_keys))
         with self.catalog.transaction() as session:
             current_scope = compile_scope(session, scope.principals, self.clock())
             narrowed = Scope(
@@ -133,7 +146,7 @@ class RetrievalService:
             ]
         if settings.rerank_enabled:
             passages = self._rerank(query, passages)
-        explanation = _explanation(analysis, named, question, rows, documents)
+        explanation = _explanation(analysis, named, clauses, question, rows, documents)
         return SearchResult(
             tuple(_hit(each, passage) for each, passage in passages[:limit]), _notes(settings), explanation
         )
@@ -156,8 +169,18 @@ class RetrievalService:
         document_of = {each.row_key: each.document_key for each in profiles}
         return document_scores(matches, document_of, mentioned, settings), named
 
-    def _vector(self, text: str, settings: RetrievalSettings) -> Vector | None:
-        return self.embedder.embed([text])[0] if settings.weight_semantic else None
+    def _found(
+        self, legs: Legs, query: str, clauses: Sequence[RecognisedClause], scope: Scope, filters: SearchFilters
+    ) -> FoundRows:
+        """What the legs find for the query and for the clause types that it asks for."""
+        settings = legs.settings
+        vector = None
+        if settings.weight_semantic:
+            vector = self.embedder.embed([query])[0]
+            if clauses:
+                vector = mixed_vector(vector, clauses, self.wordings, settings.clause_own_share)
+        expansion = Expansion(expansion_terms(query, clauses), settings.clause_name_weight)
+        return legs.run(query, vector, analyse_query(query).identifier_terms, scope, filters, expansion)
 
     def _rerank(self, query: str, passages: Sequence[tuple[_Candidate, str]]) -> list[tuple[_Candidate, str]]:
         if self.reranker is None:
@@ -257,7 +280,12 @@ def _ranked(scored: Sequence[_Candidate], settings: RetrievalSettings) -> list[_
 
 
 def _explanation(
-    analysis: QueryAnalysis, named: _NamedPapers | None, question: str, rows: LegRows, documents: DocumentScores
+    analysis: QueryAnalysis,
+    named: _NamedPapers | None,
+    clauses: Sequence[RecognisedClause],
+    question: str,
+    rows: LegRows,
+    documents: DocumentScores,
 ) -> QueryExplanation:
     return QueryExplanation(
         values=(
@@ -266,6 +294,7 @@ def _explanation(
         ),
         mention=named.mention.words if named else (),
         mentioned=named.titles if named else (),
+        clause_types=tuple(f"{each.type.id}: {' '.join(each.matched_words)}" for each in clauses),
         question=question,
         leg_sizes=leg_sizes(rows, documents),
         holds_wording=len(rows.holding_wording),
