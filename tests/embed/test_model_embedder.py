@@ -86,7 +86,7 @@ def test_a_paraphrase_is_nearer_than_something_else(embedder):
     assert notice @ paraphrase > notice @ cake + 0.3
 
 
-def test_a_fresh_process_loads_late_asks_no_network_says_nothing_and_needs_no_torch():
+def test_a_fresh_process_loads_late_asks_no_network_says_nothing_leaves_nothing_and_needs_no_torch(tmp_path):
     script = (
         "import socket, sys\n"
         "from knowledge_index.config import EmbeddingSettings\n"
@@ -101,8 +101,13 @@ def test_a_fresh_process_loads_late_asks_no_network_says_nothing_and_needs_no_to
         "heavy = {'torch', 'transformers', 'sentence_transformers', 'huggingface_hub', 'scipy', 'lancedb', 'pyarrow'}\n"
         "assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()\n"
     )
-    process = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    environment = {"PATH": "", "HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
+    process = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment
+    )
     assert (process.stdout, process.stderr) == ("", "")
+    # A socket of compiled code is not seen above; a library that reports home keeps what it has to say under HOME.
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_a_local_folder_is_a_model_under_its_own_name(copied_model, embedder):

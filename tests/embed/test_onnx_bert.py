@@ -45,9 +45,9 @@ def embedded(folder: Path, texts: Sequence[str]) -> Matrix:
     return embedder.embed(texts)
 
 
-def assert_same(left: Matrix, right: Matrix) -> None:
-    # Vectors of unit length: a distance of 1e-6 is a cosine of 1 - 5e-13.
-    assert np.abs(left - right).max() < 1e-6
+def assert_same(left: Matrix, right: Matrix, tolerance: float = 1e-6) -> None:
+    # Vectors of unit length: components that differ by 1e-6 mean a cosine of 1 - 2e-10 at the least.
+    assert np.abs(left - right).max() < tolerance
 
 
 @pytest.fixture
@@ -91,7 +91,8 @@ def test_another_bert_with_other_figures_is_computed_as_by_torch(model):
     change(model / "1_Pooling" / "config.json", {"word_embedding_dimension": 48})
     change(model / "sentence_bert_config.json", {"max_seq_length": 33})
     texts = texts_of(60, 4)
-    assert_same(embedded(model, texts), computed_by_torch(model, texts))
+    # Large random weights amplify rounding; a part that was left out moves the vectors by a tenth.
+    assert_same(embedded(model, texts), computed_by_torch(model, texts), tolerance=1e-5)
 
 
 def change(file: Path, changes: dict[str, Any]) -> None:

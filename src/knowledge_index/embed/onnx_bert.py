@@ -4,6 +4,7 @@ It needs no PyTorch, and nothing is exported or kept: the graph is written in mi
 weights are read from the pinned file itself, so that no second form of the model can grow stale or be tampered with.
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ class OnnxBert:
     """
 
     def __init__(self, folder: Path, architecture: BertArchitecture) -> None:
+        # Builds newer than the declared ones send usage data to their maker from the import on, unless told not to.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         from onnxruntime import InferenceSession, OrtValue, SessionOptions, set_default_logger_severity
         from safetensors import safe_open
         from tokenizers import Tokenizer
