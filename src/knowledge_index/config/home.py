@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from knowledge_index.domain.errors import BusyError, ConfigurationError
 
 _KEY_BYTES = 32
@@ -105,6 +103,9 @@ class Home:
             BusyError: another process is.
             ConfigurationError: the lock cannot be taken, as the home cannot be written to.
         """
+        # Only writers need it, and it brings asyncio.
+        from filelock import FileLock, Timeout
+
         lock = FileLock(self.writer_lock_file)
         try:
             lock.acquire(blocking=False)

@@ -20,9 +20,9 @@ __all__ = [
 
 def build_embedder(settings: EmbeddingSettings) -> Embedder:
     """The embedder that the settings name; nothing is loaded before it is asked for something."""
-    from knowledge_index.embed.sentence_transformer import SentenceTransformerEmbedder
+    from knowledge_index.embed.model_embedder import ModelEmbedder
 
-    return SentenceTransformerEmbedder(settings)
+    return ModelEmbedder(settings)
 
 
 def build_reranker(settings: RetrievalSettings) -> Reranker | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
@@ -9,6 +10,18 @@ import numpy.typing as npt
 
 Vector = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float32]
+
+
+class Runtime(StrEnum):
+    """What computes a model.
+
+    Two runtimes make vectors of the same weights that agree to rounding and not to the bit, so a signature names its
+    runtime, and no cache or index ever mixes them. ``ONNX_BERT`` ends in the revision of the graph: whoever changes
+    what it computes, be it in the last bit, raises it.
+    """
+
+    ONNX_BERT = "onnx-bert-1"
+    SENTENCE_TRANSFORMERS = "sentence-transformers"
 
 
 @dataclass(frozen=True)
@@ -20,11 +33,20 @@ class EmbeddingSignature:
     dimensions: int
     pooling: str
     max_tokens: int
+    runtime: Runtime = Runtime.SENTENCE_TRANSFORMERS
 
     @property
     def id(self) -> str:
         """One line that names the signature, for storage and messages."""
-        return f"{self.model}|{self.weights_sha256}|{self.dimensions}|{self.pooling}|{self.max_tokens}"
+        return f"{self.model}|{self.weights_sha256}|{self.dimensions}|{self.pooling}|{self.max_tokens}|{self.runtime}"
+
+
+class TextModel(Protocol):
+    """A loaded model. May be called from several threads at once."""
+
+    def encode(self, text: str) -> Vector:
+        """The text's vector of unit length; a function of the text alone."""
+        ...
 
 
 class Embedder(Protocol):

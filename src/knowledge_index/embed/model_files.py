@@ -87,7 +87,9 @@ def weights_sha256(folder: Path) -> str:
 
 
 def read_signature(settings: EmbeddingSettings, folder: Path) -> EmbeddingSignature:
-    """The signature of the embedding model in ``folder``; a local model is named by its folder's last part.
+    """The signature of the embedding model in ``folder`` as sentence-transformers computes it.
+
+    A local model is named by its folder's last part.
 
     Raises:
         ModelError: the weights are not the pinned ones, or the files do not describe an embedding model.
@@ -102,7 +104,7 @@ def read_signature(settings: EmbeddingSettings, folder: Path) -> EmbeddingSignat
                 f"{folder}: the weights have SHA-256 {digest}, pinned is {pin}: install the model anew, or correct "
                 "embedding.weights_sha256"
             )
-    config = _read_json(folder / "config.json")
+    config = read_json(folder / "config.json")
     pooling, dimensions = _pooling(folder, config)
     is_local = settings.model != DEFAULT_EMBEDDING_MODEL and Path(settings.model).expanduser().is_dir()
     return EmbeddingSignature(
@@ -119,17 +121,17 @@ def _pooling(folder: Path, config: dict[str, Any]) -> tuple[str, int]:
     # Without modules a plain transformer is pooled by its mean, which is what sentence-transformers does.
     pooling, dimensions = "mean", int(config.get("hidden_size", 0))
     modules_file = folder / "modules.json"
-    for module in _read_json(modules_file) if modules_file.exists() else []:
+    for module in read_json(modules_file) if modules_file.exists() else []:
         kind = str(module["type"]).rpartition(".")[2]
         if kind == "Pooling":
-            settings = _read_json(folder / module["path"] / "config.json")
+            settings = read_json(folder / module["path"] / "config.json")
             modes = _pooling_modes(settings)
             pooling = "+".join(modes)
             dimensions = len(modes) * int(
                 settings.get("embedding_dimension", settings.get("word_embedding_dimension", 0))
             )
         elif kind == "Dense":
-            dimensions = int(_read_json(folder / module["path"] / "config.json")["out_features"])
+            dimensions = int(read_json(folder / module["path"] / "config.json")["out_features"])
     if dimensions <= 0:
         raise ModelError(f"{folder}: does not say how long its vectors are: name a sentence-transformers model")
     return pooling, dimensions
@@ -145,11 +147,11 @@ def _pooling_modes(settings: dict[str, Any]) -> list[str]:
 
 def _max_tokens(folder: Path, config: dict[str, Any]) -> int:
     settings_file = folder / "sentence_bert_config.json"
-    stated = _read_json(settings_file).get("max_seq_length") if settings_file.exists() else None
+    stated = read_json(settings_file).get("max_seq_length") if settings_file.exists() else None
     if stated is not None:
         return int(stated)
     tokenizer_file = folder / "tokenizer_config.json"
-    tokenizer = _read_json(tokenizer_file) if tokenizer_file.exists() else {}
+    tokenizer = read_json(tokenizer_file) if tokenizer_file.exists() else {}
     limits = [config.get("max_position_embeddings"), tokenizer.get("model_max_length")]
     return min((int(limit) for limit in limits if limit is not None), default=0)
 
@@ -168,7 +170,12 @@ def _file_sha256(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _read_json(file: Path) -> Any:
+def read_json(file: Path) -> Any:
+    """The JSON value in a file of a model folder.
+
+    Raises:
+        ModelError: the file cannot be read or is no JSON.
+    """
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

