@@ -14,12 +14,13 @@ from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.grants import Access, Grant, Scope
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.progress import SilentProgress
-from knowledge_index.domain.search import SearchFilters, SearchHit, SearchResult
+from knowledge_index.domain.search import QueryExplanation, SearchFilters, SearchHit, SearchResult
 from knowledge_index.domain.versions import VersionStatus
 
 LEASES = Principal.parse("group:leases")
 SALES = Principal.parse("group:sales")
 SOURCE = "firm"
+NOTHING_RECOGNISED = QueryExplanation((), (), (), "", (), 0)
 
 LEASE_DRAFT = "Mandate/M-1 Halle/lease_draft.docx"
 LEASE_FINAL = "Mandate/M-1 Halle/lease_final.docx"
@@ -120,7 +121,7 @@ class FakeSearch:
             for path in self.order[collapsed]
             if self.leak_to(principal) or allowed in GRANTS.get((SOURCE, path), ())
         ]
-        return SearchResult(tuple(hit(path) for path in paths[:limit]), ())
+        return SearchResult(tuple(hit(path) for path in paths[:limit]), (), NOTHING_RECOGNISED)
 
 
 @dataclass(frozen=True)

@@ -49,12 +49,12 @@ class _Candidate:
 
 @dataclass(frozen=True)
 class _NamedPapers:
-    """The papers that the query names: the mention, their rows, and their titles."""
+    """The papers that the query names: the mention, the rows of their passages, and the profiles that fit best."""
 
     mention: Mention
     document_keys: frozenset[str]
     row_keys: frozenset[str]
-    titles: tuple[str, ...]
+    profile_keys: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -84,16 +84,18 @@ class RetrievalService:
             raise UsageError("the query is empty; give some words, a quotation or a reference")
         if limit < 1:
             raise UsageError(f"the limit has to be 1 or more, not {limit}")
-        if not scope.acl_class_ids:
-            return SearchResult((), _notes(settings))
         analysis = analyse_query(query)
+        legs = Legs(self.lexical, self.vectors, settings)
+        if not scope.acl_class_ids:
+            # Told as where something may be seen and nothing fits.
+            nothing = legs.nothing().fused((), settings)
+            return SearchResult((), _notes(settings), _explanation(analysis, None, (), nothing, NO_DOCUMENTS))
         with self.catalog.transaction() as session:
             filters = replace(filters, excluded_row_keys=session.passages.unsupported_row_keys(scope))
-        legs = Legs(self.lexical, self.vectors, settings)
         found = legs.run(query, self._vector(query, settings), analysis.identifier_terms, scope, filters)
         is_value = settings.exact_first and bool(found.holding_wording or analysis.is_identifier)
         documents, named = self._documents(query, scope, settings, filters, may_name=not is_value)
-        question, found_inside = query, None
+        found_inside = None
         if named is not None:
             question = named.mention.rest
             terms = analyse_query(question).identifier_terms
@@ -109,6 +111,7 @@ class RetrievalService:
             if filters.matter_refs:
                 occurrences = [each for each in occurrences if each.matter_ref in filters.matter_refs]
             known = {each.row_key for each in occurrences}
+            titles = _titles(session, named, narrowed) if named else ()
             rows = found.fused(known, settings)
             inside = found_inside.fused(known, settings) if found_inside else None
             candidates = _ranked(_scored(occurrences, rows, inside, documents, analysis, settings), settings)
@@ -124,7 +127,7 @@ class RetrievalService:
             ]
         if settings.rerank_enabled:
             passages = self._rerank(query, passages)
-        explanation = _explanation(analysis, named, question, rows, documents)
+        explanation = _explanation(analysis, named, titles, rows, documents)
         return SearchResult(
             tuple(_hit(each, passage) for each, passage in passages[:limit]), _notes(settings), explanation
         )
@@ -136,9 +139,11 @@ class RetrievalService:
         if not settings.weight_document and not settings.mentioned_first:
             return NO_DOCUMENTS, None
         matches = self.profiles.search(query, scope, filters, settings.candidate_pool)
-        best = near_best(matches)
         with self.catalog.transaction() as session:
             profiles = session.passages.occurrences([row.row_key for row in matches.rows], scope)
+            known = {each.row_key for each in profiles}
+            matches = replace(matches, rows=tuple(row for row in matches.rows if row.row_key in known))
+            best = near_best(matches)
             named = None
             if settings.mentioned_first and may_name and best:
                 fitting = [each for each in profiles if each.row_key in best]
@@ -183,8 +188,14 @@ def _named_papers(
         return None
     document_keys = frozenset(each.document_key for each in best)
     versions = {each.object_id for each in profiles if each.document_key in document_keys}
-    titles = tuple(dict.fromkeys(each.title for each in sorted(best, key=_tie_key)))
-    return _NamedPapers(mention, document_keys, session.passages.row_keys_of_objects(versions), titles)
+    profile_keys = frozenset(each.row_key for each in best)
+    return _NamedPapers(mention, document_keys, session.passages.row_keys_of_objects(versions), profile_keys)
+
+
+def _titles(session: CatalogSession, named: _NamedPapers, scope: Scope) -> tuple[str, ...]:
+    """The titles of the papers that the query names, as far as they may still be seen."""
+    seen = session.passages.occurrences(named.profile_keys, scope)
+    return tuple(dict.fromkeys(each.title for each in sorted(seen, key=_tie_key)))
 
 
 def _scored(
@@ -248,16 +259,22 @@ def _ranked(scored: Sequence[_Candidate], settings: RetrievalSettings) -> list[_
 
 
 def _explanation(
-    analysis: QueryAnalysis, named: _NamedPapers | None, question: str, rows: LegRows, documents: DocumentScores
+    analysis: QueryAnalysis,
+    named: _NamedPapers | None,
+    titles: tuple[str, ...],
+    rows: LegRows,
+    documents: DocumentScores,
 ) -> QueryExplanation:
+    if not titles:
+        named = None
     return QueryExplanation(
         values=(
             *(f"{each.kind}: {each.raw}" for each in analysis.identifiers),
             *(f"quotation: {each}" for each in analysis.quotations),
         ),
         mention=named.mention.words if named else (),
-        mentioned=named.titles if named else (),
-        question=question,
+        mentioned=titles,
+        question=named.mention.rest if named else "",
         leg_sizes=leg_sizes(rows, documents),
         holds_wording=len(rows.holding_wording),
     )
