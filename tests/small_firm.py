@@ -297,7 +297,8 @@ class SmallFirm:
         with closing(sqlite3.connect(self.home.catalog_file)) as connection:
             return dict(
                 connection.execute(
-                    "SELECT path, row_key FROM chunk JOIN source_object ON id = object_id WHERE ordinal < 0 ORDER BY path"
+                    "SELECT path, row_key FROM chunk JOIN source_object ON id = object_id "
+                    "WHERE ordinal < 0 ORDER BY path"
                 ).fetchall()
             )
 

@@ -9,7 +9,7 @@ from knowledge_index.benchmark.evaluation import Evaluation, EvaluationServices,
 from knowledge_index.benchmark.freezing import FrozenGold, FrozenGoldMeta
 from knowledge_index.benchmark.gold_types import GoldGroup, GoldKind, GoldQuery
 from knowledge_index.benchmark.manifest import GeneratorArguments
-from knowledge_index.benchmark.presets import PresetName
+from knowledge_index.benchmark.presets import LADDER_PRESETS, PresetName
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.grants import Access, Grant, Scope
 from knowledge_index.domain.principals import Principal
@@ -167,7 +167,7 @@ def services(
 def run_evaluation(
     gold: FrozenGold = TWO_GROUP_GOLD,
     using: EvaluationServices | None = None,
-    presets: Sequence[PresetName] = tuple(PresetName),
+    presets: Sequence[PresetName] = LADDER_PRESETS,
     min_lift: float = 0.05,
 ) -> Evaluation:
     return evaluate(
