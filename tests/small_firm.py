@@ -114,11 +114,13 @@ def _direction(model: str, word: str) -> np.ndarray:
 class Stores:
     """What the three stores hold, without numbers that depend on the order of work.
 
-    ``objects`` maps a current path to what it says of the object, ``passages`` to (row key, start, end) in order.
+    ``objects`` maps a current path to what it says of the object, ``passages`` to (row key, start, end) in order,
+    ``profiles`` to the row key of its document's profile.
     """
 
     objects: dict[str, tuple[object, ...]]
     passages: dict[str, list[tuple[str, int, int]]]
+    profiles: dict[str, str]
     catalog_keys: set[str]
     catalog_profile_keys: set[str]
     catalog_vector_keys: set[str]
@@ -126,6 +128,16 @@ class Stores:
     lexical_keys: set[str]
     vector_keys: set[str]
     is_run_open: bool
+
+    def assert_agreed(self) -> None:
+        """The catalog's rows are those that stand in an object, and each index holds exactly them."""
+        assert self.catalog_keys == {key for held in self.passages.values() for key, _, _ in held}
+        assert self.lexical_keys == self.catalog_keys
+        assert self.catalog_profile_keys == set(self.profiles.values())
+        assert self.profile_keys == self.catalog_profile_keys
+        assert self.vector_keys == self.catalog_vector_keys >= self.catalog_keys
+        assert self.profiles.keys() == self.passages.keys()
+        assert not self.is_run_open
 
 
 @dataclass
@@ -261,6 +273,7 @@ class SmallFirm:
                 for each in current
             },
             passages=self._passages(),
+            profiles=self._profiles(),
             catalog_keys=keys,
             catalog_profile_keys=profile_keys,
             catalog_vector_keys=window_keys,
@@ -275,10 +288,19 @@ class SmallFirm:
         with closing(sqlite3.connect(self.home.catalog_file)) as connection:
             for path, *passage in connection.execute(
                 "SELECT path, row_key, start_char, end_char FROM chunk JOIN source_object ON id = object_id "
-                "ORDER BY path, ordinal"
+                "WHERE ordinal >= 0 ORDER BY path, ordinal"
             ):
                 found.setdefault(path, []).append(tuple(passage))
         return found
+
+    def _profiles(self) -> dict[str, str]:
+        with closing(sqlite3.connect(self.home.catalog_file)) as connection:
+            return dict(
+                connection.execute(
+                    "SELECT path, row_key FROM chunk JOIN source_object ON id = object_id "
+                    "WHERE ordinal < 0 ORDER BY path"
+                ).fetchall()
+            )
 
     def index_files(self) -> dict[str, tuple[int, int]]:
         """Size and time of every file of the indexes and the vector cache."""

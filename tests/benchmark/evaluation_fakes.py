@@ -9,17 +9,18 @@ from knowledge_index.benchmark.evaluation import Evaluation, EvaluationServices,
 from knowledge_index.benchmark.freezing import FrozenGold, FrozenGoldMeta
 from knowledge_index.benchmark.gold_types import GoldGroup, GoldKind, GoldQuery
 from knowledge_index.benchmark.manifest import GeneratorArguments
-from knowledge_index.benchmark.presets import PresetName
+from knowledge_index.benchmark.presets import LADDER_PRESETS, PresetName
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.grants import Access, Grant, Scope
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.progress import SilentProgress
-from knowledge_index.domain.search import SearchFilters, SearchHit, SearchResult
+from knowledge_index.domain.search import QueryExplanation, SearchFilters, SearchHit, SearchResult
 from knowledge_index.domain.versions import VersionStatus
 
 LEASES = Principal.parse("group:leases")
 SALES = Principal.parse("group:sales")
 SOURCE = "firm"
+NOTHING_RECOGNISED = QueryExplanation((), (), (), "", (), 0)
 
 LEASE_DRAFT = "Mandate/M-1 Halle/lease_draft.docx"
 LEASE_FINAL = "Mandate/M-1 Halle/lease_final.docx"
@@ -120,7 +121,7 @@ class FakeSearch:
             for path in self.order[collapsed]
             if self.leak_to(principal) or allowed in GRANTS.get((SOURCE, path), ())
         ]
-        return SearchResult(tuple(hit(path) for path in paths[:limit]), ())
+        return SearchResult(tuple(hit(path) for path in paths[:limit]), (), NOTHING_RECOGNISED)
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ def services(
 def run_evaluation(
     gold: FrozenGold = TWO_GROUP_GOLD,
     using: EvaluationServices | None = None,
-    presets: Sequence[PresetName] = tuple(PresetName),
+    presets: Sequence[PresetName] = LADDER_PRESETS,
     min_lift: float = 0.05,
 ) -> Evaluation:
     return evaluate(

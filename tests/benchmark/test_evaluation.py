@@ -15,8 +15,8 @@ from evaluation_fakes import (
     services,
 )
 
-from knowledge_index.benchmark.presets import PresetName
-from knowledge_index.benchmark.report import EvaluationReport, MetricsRow
+from knowledge_index.benchmark.presets import PresetName, presets_of
+from knowledge_index.benchmark.report import EvaluationReport, MetricsRow, WallProbe
 from knowledge_index.domain.errors import InputError
 
 FULL, NAIVE_DENSE, BM25 = PresetName.FULL, PresetName.NAIVE_DENSE, PresetName.BM25
@@ -55,6 +55,32 @@ def test_the_lift_is_the_mean_difference_and_each_kind_stands_beside_it() -> Non
     assert 0 < overall.interval_low <= overall.difference <= (overall.interval_high or 0)
     assert report.gate.passed
     assert report.gate.reasons == ()
+
+
+def test_an_ablation_is_compared_with_full_query_by_query_and_probes_no_wall_for_others() -> None:
+    search, probing = FakeSearch(GOOD_AND_POOR), FakeSearch(GOOD_AND_POOR)
+    report = run_evaluation(using=services(search, probing), presets=presets_of("ablations")).report
+    assert report.ablations is not None
+    rows = {(row.preset, row.kind): row for row in report.ablations.rows}
+    assert {name for name, _ in rows} == set(presets_of("ablations")) - {FULL}
+    # Without the collapse the fake gives its flat list; every other mechanism makes no difference to it.
+    flat = rows[PresetName.NO_COLLAPSE, "all"]
+    full, without = (row_of(report, name).measures.ndcg_at_10 for name in (FULL, PresetName.NO_COLLAPSE))
+    assert flat.difference == pytest.approx(without - full)
+    assert flat.difference < 0
+    assert (flat.interval_high or 0) < 0
+    assert flat.is_resolved
+    same = rows[PresetName.NO_EXACT, "all"]
+    assert (same.difference, same.interval_low, same.interval_high, same.p_holm) == (0, 0, 0, 1)
+    assert not same.is_resolved
+    # Two queries of one kind in two scenarios still have an interval, one query has none.
+    assert rows[PresetName.NO_COLLAPSE, "instruction_working_set"].interval_low is None
+    assert not rows[PresetName.NO_COLLAPSE, "instruction_working_set"].is_resolved
+    assert {collapsed for _, _, collapsed in probing.calls} == {True}
+    others = [row for row in report.walls.rows if row.probe is not WallProbe.OWN_PRINCIPAL and row.n_searches]
+    assert {row.preset for row in others} == {FULL}
+    assert {row.preset for row in report.walls.rows if row.n_searches} == set(presets_of("ablations"))
+    assert run_evaluation().report.ablations is None
 
 
 def test_a_lift_below_the_least_asked_for_fails() -> None:
@@ -107,9 +133,9 @@ def test_only_the_searches_are_timed_after_one_that_warms_up() -> None:
     search, probing = FakeSearch(GOOD_AND_POOR), FakeSearch(GOOD_AND_POOR)
     report = run_evaluation(using=services(search, probing)).report
     # The clock moves 10 ms whenever it is read, and is read before and after each timed search.
-    assert [value for row in report.timings for value in (row.p50_ms, row.p95_ms)] == pytest.approx([10] * 18)
-    assert len(report.timings) == 9
-    assert len(search.calls) == 3 * (1 + 3)
+    assert [value for row in report.timings for value in (row.p50_ms, row.p95_ms)] == pytest.approx([10] * 24)
+    assert len(report.timings) == 12
+    assert len(search.calls) == 4 * (1 + 3)
 
 
 def test_twenty_hits_are_asked_for() -> None:
@@ -137,7 +163,7 @@ def test_the_report_names_what_was_measured() -> None:
     assert (report.gold.name, report.gold.sha256, report.gold.corpus_sha256) == ("tiny", "a" * 64, "c" * 64)
     assert (report.gold.n_queries, report.gold.n_scenarios, report.gold.n_groups) == (3, 2, 4)
     assert report.index_signature == "fake-model|1"
-    assert [baseline.settings.weight_lexical for baseline in report.baselines] == [1.0, 0.0, 1.0]
+    assert [baseline.settings.weight_lexical for baseline in report.baselines] == [1.0, 0.0, 1.0, 0.5]
     assert [row.measures.recall_at_1 for row in report.ceiling] == pytest.approx([(1 / 2 + 1 + 1) / 3, 1, 1 / 2])
 
 

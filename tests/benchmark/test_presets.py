@@ -18,6 +18,9 @@ SHIPPED = RetrievalSettings(
 )
 
 
+NO_DOCUMENT_CHOICE = {"weight_document": 0.0, "exact_first": False, "mentioned_first": False}
+
+
 def changes(name: PresetName) -> dict[str, object]:
     shipped, copied = SHIPPED.model_dump(), preset(name, SHIPPED).model_dump()
     return {key: value for key, value in copied.items() if value != shipped[key]}
@@ -32,6 +35,7 @@ def test_naive_dense_is_one_leg_and_a_flat_list() -> None:
         "weight_lexical": 0.0,
         "weight_semantic": 1.0,
         "weight_identifier": 0.0,
+        **NO_DOCUMENT_CHOICE,
         "version_status_boost": 0.0,
         "collapse_per_document": False,
         "rerank_enabled": False,
@@ -43,8 +47,43 @@ def test_bm25_is_the_lexical_leg_alone_with_the_shipped_collapse() -> None:
         "weight_lexical": 1.0,
         "weight_semantic": 0.0,
         "weight_identifier": 0.0,
+        **NO_DOCUMENT_CHOICE,
         "rerank_enabled": False,
     }
+
+
+def test_rrf_is_words_and_meaning_by_reciprocal_ranks_with_the_shipped_collapse() -> None:
+    assert changes(PresetName.RRF) == {
+        "weight_lexical": 1.0,
+        "weight_semantic": 1.0,
+        "weight_identifier": 0.0,
+        **NO_DOCUMENT_CHOICE,
+        "fusion": "ranks",
+        "fusion_rrf_k": 60,
+        "rerank_enabled": False,
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in presets_of("ablations") if name is not PresetName.FULL])
+def test_an_ablation_is_full_with_one_thing_off(name: PresetName) -> None:
+    ((setting, value),) = changes(name).items()
+    assert value in (0.0, False, "ranks")
+    assert setting in {
+        *("weight_document", "mentioned_first", "exact_first", "weight_identifier", "weight_lexical"),
+        *("weight_semantic", "collapse_per_document", "fusion"),
+    }
+
+
+def test_the_ablations_switch_off_every_mechanism_once() -> None:
+    ablations = presets_of("ablations")
+    assert ablations[0] is PresetName.FULL
+    assert len({setting for name in ablations for setting in changes(name)}) == len(ablations) - 1 == 8
+
+
+def test_an_ablation_that_leaves_nothing_to_search_is_refused() -> None:
+    lexical_only = RetrievalSettings(weight_lexical=1, weight_semantic=0, weight_identifier=0)
+    with pytest.raises(UsageError, match=r"no_lexical cannot be made of the settings in force: .*nothing would be"):
+        preset(PresetName.NO_LEXICAL, lexical_only)
 
 
 def test_a_leg_that_is_configured_off_still_makes_its_baseline() -> None:
@@ -52,11 +91,11 @@ def test_a_leg_that_is_configured_off_still_makes_its_baseline() -> None:
     assert preset(PresetName.NAIVE_DENSE, lexical_only).weight_semantic == 1.0
 
 
-def test_ladder_runs_all_three_and_a_name_runs_itself() -> None:
-    assert presets_of("ladder") == (PresetName.BM25, PresetName.NAIVE_DENSE, PresetName.FULL)
+def test_ladder_runs_from_the_weakest_to_full_and_a_name_runs_itself() -> None:
+    assert presets_of("ladder") == (PresetName.BM25, PresetName.NAIVE_DENSE, PresetName.RRF, PresetName.FULL)
     assert presets_of("bm25") == (PresetName.BM25,)
 
 
 def test_an_unknown_baseline_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="'best' is no baseline: choose one of ladder, bm25, naive_dense, full"):
+    with pytest.raises(UsageError, match="'best' is no baseline: choose one of ladder, ablations, bm25, "):
         presets_of("best")

@@ -16,7 +16,7 @@ from evaluation_fakes import (
 )
 from rich.console import Console
 
-from knowledge_index.benchmark.presets import PresetName
+from knowledge_index.benchmark.presets import PresetName, presets_of
 from knowledge_index.benchmark.report import EvaluationReport, write_report
 from knowledge_index.benchmark.tables import render_report
 from knowledge_index.domain.errors import UsageError
@@ -38,7 +38,7 @@ def test_the_report_comes_back_from_its_file(tmp_path: Path) -> None:
 def test_the_file_says_what_a_reader_needs(tmp_path: Path) -> None:
     write_report(run_evaluation().report, tmp_path / "report.json")
     content = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
-    assert content["schema_version"] == 1
+    assert content["schema_version"] == 2
     assert content["baselines"][1]["preset"] == "naive_dense"
     assert content["baselines"][1]["settings"]["collapse_per_document"] is False
     assert content["baselines"][1]["metrics"][0]["measures"].keys() == {
@@ -96,13 +96,32 @@ def test_a_passed_gate_is_said_last() -> None:
     assert "none: one scenario" in next(line for line in lines if "instruction_working_set" in line and "none" in line)
 
 
+def test_ablations_are_shown_by_kind_with_their_ceiling_and_whether_they_can_be_told_from_full() -> None:
+    report = run_evaluation(presets=presets_of("ablations")).report
+    lines = rendered(report).splitlines()
+    assert max(map(len, lines)) <= 80
+    start = next(place for place, line in enumerate(lines) if line.startswith("kind, full without"))
+    table = [line.split() for line in lines[start + 1 : start + 28]]
+    assert [row[:4] for row in table[::9]] == [
+        ["all", "0.877", "ceiling", "1.000"],
+        ["factoid", "0.815", "ceiling", "1.000"],
+        ["instruction_working_set", "1.000", "ceiling", "1.000"],
+    ]
+    of_all = {row[0]: row[1:] for row in table[1:9]}
+    assert of_all["no_exact"] == ["+0.0000", "+0.0000", "to", "+0.0000", "not", "resolvable"]
+    # nDCG@10 without the collapse: 0.877 for the working set, 1/log2(5) and 1/2; the intervals' p is 2/10,001 times 8.
+    assert of_all["no_collapse"][0] == "-0.2743"
+    assert of_all["no_collapse"][-1] == "0.0016"
+    assert table[19 + 6][1:] == ["-0.1228", "none:", "one", "scenario", "not", "resolvable"]
+
+
 def test_a_failed_gate_names_what_failed() -> None:
     leaking = FakeSearch(GOOD_AND_POOR, leak_to=lambda principal: principal == LEASES)
     report = run_evaluation(using=services(FakeSearch(GOOD_AND_POOR), leaking), min_lift=0.9).report
     text = rendered(report)
     verdict = " ".join(text[text.index("gate failed: ") :].split())
     assert "less than the 0.9 asked for" in verdict
-    assert "walls leak: 7 forbidden hits for other principals under bm25, naive_dense, full" in verdict
+    assert "walls leak: 9 forbidden hits for other principals under bm25, naive_dense, rrf, full" in verdict
     assert "group:leases got Mandate/M-2 Kran/terms.docx for fact-2" in " ".join(text.split())
 
 

@@ -6,7 +6,7 @@ import pytest
 from evaluation_fakes import LEASE_DRAFT, LEASE_FINAL, TWO_GROUP_GOLD, frozen_gold, gold_query, run_evaluation
 from ir_measures import RR, R, nDCG
 
-from knowledge_index.benchmark.presets import PresetName
+from knowledge_index.benchmark.presets import LADDER_PRESETS, PresetName
 from knowledge_index.benchmark.run_files import write_run_files
 from knowledge_index.domain.errors import UsageError
 
@@ -65,7 +65,7 @@ def test_a_repeated_group_has_a_line_that_no_qrel_names(tmp_path: Path) -> None:
 def test_scores_fall_with_every_rank(tmp_path: Path) -> None:
     evaluation = run_evaluation()
     write_run_files(evaluation.queries, evaluation.rankings, tmp_path)
-    for preset in PresetName:
+    for preset in LADDER_PRESETS:
         scores: dict[str, list[float]] = {}
         for line in (tmp_path / f"{preset}.run").read_text("utf-8").splitlines():
             query, _, _, rank, score, _ = line.split()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from knowledge_index.benchmark.statistics import Difference, paired_cluster_bootstrap
+from knowledge_index.benchmark.statistics import Difference, holm_adjusted, paired_cluster_bootstrap
 
 
 def test_one_query_a_cluster_is_the_plain_paired_bootstrap() -> None:
@@ -53,7 +53,9 @@ def test_the_same_differences_give_the_same_interval() -> None:
 
 
 def test_a_constant_difference_has_no_spread() -> None:
-    assert paired_cluster_bootstrap([0.25] * 4, ["a", "b", "c", "c"]) == Difference(0.25, 0.25, 0.25, 4, 3)
+    assert paired_cluster_bootstrap([0.25] * 4, ["a", "b", "c", "c"]) == Difference(
+        0.25, 0.25, 0.25, pytest.approx(2 / 10_001), 4, 3
+    )
 
 
 def test_one_cluster_has_no_interval() -> None:
@@ -66,3 +68,33 @@ def test_one_cluster_has_no_interval() -> None:
 def test_what_does_not_fit_together_is_refused(differences: list[float], clusters: list[str]) -> None:
     with pytest.raises(ValueError, match="differences for"):
         paired_cluster_bootstrap(differences, clusters)
+
+
+def test_a_p_value_is_below_the_level_where_the_interval_leaves_0_out() -> None:
+    clusters = [f"s-{number}" for number in range(12)]
+    for shift in (-0.3, -0.1, 0.0, 0.05, 0.1, 0.3):
+        found = paired_cluster_bootstrap([shift + 0.1 * (-1) ** number * number / 6 for number in range(12)], clusters)
+        assert found.low is not None
+        assert found.high is not None
+        # At the level itself either may fall on either side of it by one resample.
+        if abs(found.p_value - 0.05) > 0.002:
+            assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
+
+
+def test_a_single_cluster_has_no_p_value_to_speak_of() -> None:
+    assert paired_cluster_bootstrap([0.5, 0.5], ["a", "a"]).p_value == 1
+
+
+# Worked out by hand after Holm 1979: the smallest times 4, the next times 3, each at least the one before it.
+@pytest.mark.parametrize(
+    ("raw", "adjusted"),
+    [
+        ([], []),
+        ([0.04], [0.04]),
+        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
+        ([0.5, 0.4], [0.8, 0.8]),
+        ([0.02, 0.02], [0.04, 0.04]),
+    ],
+)
+def test_holm_adjusts_a_family(raw: list[float], adjusted: list[float]) -> None:
+    assert holm_adjusted(raw) == pytest.approx(adjusted)

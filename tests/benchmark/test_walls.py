@@ -18,7 +18,7 @@ from evaluation_fakes import (
 )
 
 from knowledge_index.benchmark.evaluation import Evaluation
-from knowledge_index.benchmark.presets import PresetName
+from knowledge_index.benchmark.presets import LADDER_PRESETS, PresetName
 from knowledge_index.benchmark.report import WallProbe, WallStatus
 from knowledge_index.benchmark.walls import WallAudit, inherited_grants, may_see, outsider_of, principals_to_probe
 from knowledge_index.domain.grants import Access, Grant
@@ -63,15 +63,15 @@ def test_every_query_is_asked_by_everyone_under_every_preset() -> None:
     measured, probing = FakeSearch(GOOD_AND_POOR), FakeSearch(GOOD_AND_POOR)
     evaluation = run_evaluation(using=services(measured, probing))
     rows = {(row.probe, row.preset): row for row in evaluation.report.walls.rows}
-    assert len(rows) == 9
+    assert len(rows) == 12
     # Three queries and two groups: each query has one other group.
-    for preset in PresetName:
+    for preset in LADDER_PRESETS:
         assert rows[WallProbe.OUTSIDER, preset].n_searches == 3
         assert rows[WallProbe.OTHER_PRINCIPALS, preset].n_searches == 3
         assert rows[WallProbe.OWN_PRINCIPAL, preset].n_searches == 3
         assert rows[WallProbe.OUTSIDER, preset].n_hits == 0
         assert rows[WallProbe.OTHER_PRINCIPALS, preset].n_hits > 0
-    assert len(probing.calls) == 3 * 3 * 2
+    assert len(probing.calls) == 3 * 4 * 2
     assert set(statuses(evaluation).values()) == {WallStatus.HELD}
     assert evaluation.report.walls.outsider == "user:benchmark-outsider"
 
@@ -79,10 +79,10 @@ def test_every_query_is_asked_by_everyone_under_every_preset() -> None:
 @pytest.mark.parametrize(
     ("caller", "probe", "n_leaks"),
     [
-        # The outsider gets 4 (twice) and 7 hits for each of 3 queries, and none of them is his.
-        (OUTSIDER, WallProbe.OUTSIDER, 3 * (4 + 4 + 7)),
+        # The outsider gets 4 (three times) and 7 hits for each of 3 queries, and none of them is his.
+        (OUTSIDER, WallProbe.OUTSIDER, 3 * (4 + 4 + 4 + 7)),
         # Leases sees two foreign papers in a collapsed list, three foreign passages in the flat one.
-        (LEASES, WallProbe.OTHER_PRINCIPALS, 1 * (2 + 2 + 3)),
+        (LEASES, WallProbe.OTHER_PRINCIPALS, 1 * (2 + 2 + 2 + 3)),
     ],
 )
 def test_a_service_that_leaks_is_caught(caller: Principal, probe: WallProbe, n_leaks: int) -> None:
@@ -156,7 +156,7 @@ def test_a_baseline_whose_probes_bring_nothing_back_is_noted() -> None:
     evaluation = run_evaluation(using=services(FakeSearch(GOOD_AND_POOR), half_silent))
     assert evaluation.report.gate.passed
     assert evaluation.report.gate.notes == (
-        "walls prove nothing for other principals under bm25, full: nothing came back",
+        "walls prove nothing for other principals under bm25, rrf, full: nothing came back",
     )
 
 

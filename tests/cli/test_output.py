@@ -26,8 +26,8 @@ CORPORATE_MATTER, LEASE_MATTER = "M-2026-0001", "M-2026-0002"
 @pytest.mark.parametrize(
     ("arguments", "keys"),
     [
-        (("search", "gearbox", "--as", CORPORATE), {"hits", "notes"}),
-        (("search", "gearbox", "--as", OUTSIDER), {"hits", "notes"}),
+        (("search", "gearbox", "--as", CORPORATE), {"hits", "notes", "explanation"}),
+        (("search", "gearbox", "--as", OUTSIDER), {"hits", "notes", "explanation"}),
         (("status",), {"home", "sources", "quarantined", "passages", "index_rows", "policy_epoch", "run_interrupted"}),
         (("config", "show"), {"home", "settings", "origins"}),
     ],
@@ -61,7 +61,23 @@ def test_a_search_for_people_cites_where_each_passage_stands(ki: Ki, indexed_hom
     assert f"dms:{SUPPLY_FINAL}" in outcome.out
     assert "[final]" in outcome.out
     assert "M-2026-0001 Supply Nordkai  |  2. Price" in outcome.out
+    assert "rerank" not in outcome.out
+
+
+def test_an_explained_search_says_what_was_recognised_and_how_each_hit_was_found(ki: Ki, indexed_home: Path) -> None:
+    call = ("--home", indexed_home, "search", "Price list: bearings in EUR", "--as", CORPORATE)
+    outcome = ki(*call, "--explain", "--limit", 2)
+    explained = ki(*call, "--json", "--limit", 2).json()
+    assert explained["explanation"]["mentioned"] == ["Price list"]
+    assert "Names a paper: list -> Price list\nAsked within it: bearings in EUR\n" in outcome.out
+    sizes = ", ".join(f"{leg} {size}" for leg, size in explained["explanation"]["leg_sizes"])
+    assert f"Found: {sizes}; 0 hold the query as it is worded" in outcome.out
+    for hit in explained["hits"]:
+        for leg in hit["legs"]:
+            assert f"    {leg['leg']:<10} #{leg['rank']:<4} {leg['score']:.4f}\n" in outcome.out
     assert "Note: rerank is off: no rerank_model is set." in outcome.out
+    reference = ki("--home", indexed_home, "search", "our ref 12 O 345/25", "--as", CORPORATE, "--explain")
+    assert "Recognised: file_reference: 12 O 345/25\n" in reference.out
 
 
 @pytest.mark.parametrize("as_json", [False, True])
@@ -86,7 +102,16 @@ def test_a_search_names_no_path_and_no_matter_that_the_caller_may_not_see(
 
 def test_a_caller_without_any_hit_is_told_no_more_than_that(ki: Ki, indexed_home: Path) -> None:
     outcome = ki("--home", indexed_home, "search", "gearbox", "--as", OUTSIDER)
-    assert outcome.out == "Nothing found that this caller may see.\nNote: rerank is off: no rerank_model is set.\n"
+    assert outcome.out == "Nothing found that this caller may see.\n"
+    explained = ki("--home", indexed_home, "search", "gearbox", "--as", OUTSIDER, "--json").json()["explanation"]
+    assert explained == {
+        "values": [],
+        "mention": [],
+        "mentioned": [],
+        "question": "",
+        "leg_sizes": [["lexical", 0], ["semantic", 0], ["identifier", 0], ["document", 0]],
+        "holds_wording": 0,
+    }
 
 
 def test_matters_narrow_a_search(ki: Ki, indexed_home: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from knowledge_index.config import AppConfig, load_config
 from knowledge_index.domain.errors import ConfigurationError
 
-DEFAULT_RRF_K = 5
+DEFAULT_RRF_K = 60
 
 
 def write_toml(home: Path, text: str) -> Path:
@@ -54,11 +54,11 @@ def test_the_command_line_beats_the_environment_beats_the_file_beats_the_default
 
 def test_layers_meet_key_by_key_not_section_by_section(tmp_path: Path) -> None:
     file = write_toml(tmp_path, "[retrieval]\nfusion_rrf_k = 31\ncandidate_pool = 50\n[embedding]\nthreads = 1\n")
-    loaded = load_config(tmp_path, {"KI_RETRIEVAL__CANDIDATE_POOL": "60"}, {"retrieval.weight_lexical": "0.5"})
+    loaded = load_config(tmp_path, {"KI_RETRIEVAL__CANDIDATE_POOL": "60"}, {"retrieval.weight_lexical": "0.7"})
     assert loaded.config.retrieval.fusion_rrf_k == 31
     assert loaded.config.retrieval.candidate_pool == 60
-    assert loaded.config.retrieval.weight_lexical == 0.5
-    assert loaded.config.retrieval.weight_semantic == 0.5
+    assert loaded.config.retrieval.weight_lexical == 0.7
+    assert loaded.config.retrieval.weight_semantic == 1.0
     assert loaded.config.embedding.threads == 1
     assert loaded.origins == {
         "retrieval.fusion_rrf_k": str(file),

@@ -5,10 +5,10 @@ import threading
 
 import numpy as np
 import pytest
-from fake_embedder import FakeEmbedder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fake_embedder import FakeEmbedder
 from knowledge_index.domain.documents import sha256_text
 from knowledge_index.domain.errors import IndexStateError
 from knowledge_index.embed import CachedEmbedder, MemoisedEmbedder, VectorCache

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,12 @@ from knowledge_index.embed.base import Vector
 from knowledge_index.index.base import LexicalRow, RowDifferences, ScoredRow, VectorRow
 
 
+def all_words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.lower())
+
+
 def words(text: str) -> set[str]:
-    return set(re.findall(r"[^\W_]+", text.lower()))
+    return set(all_words(text))
 
 
 def cut(scored: list[ScoredRow], pool: int) -> list[ScoredRow]:
@@ -51,7 +55,12 @@ class BruteForceLexicalIndex:
         return set(self._rows())
 
     def search_text(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
-        return self._search(pool, scope, filters, lambda row: len(words(query) & words(row.text)))
+        found = self._search(pool, scope, filters, lambda row: len(words(query) & words(row.text)))
+        asked = f" {' '.join(all_words(query))} "
+        rows = self._rows()
+        return [
+            replace(each, holds_wording=asked in f" {' '.join(all_words(rows[each.row_key].text))} ") for each in found
+        ]
 
     def search_identifiers(
         self, identifiers: Collection[str], scope: Scope, filters: SearchFilters, pool: int
@@ -123,4 +132,5 @@ def is_visible(row: LexicalRow | VectorRow, scope: Scope, filters: SearchFilters
         row.acl_class_id in scope.acl_class_ids
         and (not filters.matter_refs or row.matter_ref in filters.matter_refs)
         and row.row_key not in filters.excluded_row_keys
+        and (filters.only_row_keys is None or row.row_key in filters.only_row_keys)
     )

@@ -73,12 +73,16 @@ def keys(found) -> list[str]:  # type: ignore[no-untyped-def]
     classes=st.sets(st.sampled_from(CLASSES)),
     matters=st.sets(st.sampled_from(MATTERS)),
     left_out=st.sets(st.sampled_from([f"key'{number}" for number in range(12)]), max_size=3),
+    only=st.none() | st.sets(st.sampled_from([f"key'{number}" for number in range(12)])),
     pool=st.integers(1, 6),
 )
 def test_searches_agree_with_brute_force_after_any_writes(
-    open_index, operations, query, classes, matters, left_out, pool
+    open_index, operations, query, classes, matters, left_out, only, pool
 ):
-    scope, filters = scope_of(*classes), SearchFilters(frozenset(matters), frozenset(left_out))
+    scope, filters = (
+        scope_of(*classes),
+        SearchFilters(frozenset(matters), None if only is None else frozenset(only), frozenset(left_out)),
+    )
     with tempfile.TemporaryDirectory() as name:
         index = open_index(Path(name) / "vectors")
         expected: dict[str, VectorRow] = {}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge_index.benchmark.presets import PresetName, preset
+from knowledge_index.benchmark.presets import LADDER_PRESETS, preset
 from knowledge_index.config import EmbeddingSettings, RetrievalSettings
 from knowledge_index.embed import build_embedder
 from small_firm import BARRED, CORPORATE, OUTSIDER, PARTNER, SmallFirm, search, write_estate
@@ -45,7 +45,7 @@ def answers(firm: SmallFirm) -> dict[tuple[str, str, str], object]:
             (query, caller, name): search(service, query, caller, settings=preset(name, RetrievalSettings()))
             for query in QUERIES
             for caller in CALLERS
-            for name in PresetName
+            for name in LADDER_PRESETS
         }
 
 
@@ -71,7 +71,7 @@ def test_a_run_killed_at_any_moment_and_run_again_gives_the_results_of_an_undist
     seconds = time.monotonic() - started
     assert process.exitcode == 0
     expected, expected_answers = undisturbed.stores(), answers(undisturbed)
-    assert sum(map(len, expected_answers.values())) > len(QUERIES) * len(PresetName)
+    assert sum(map(len, expected_answers.values())) > len(QUERIES) * len(LADDER_PRESETS)
 
     moments = random.Random(20260301)
     for number in range(kills):

@@ -12,7 +12,7 @@ from knowledge_index.convert.plaintext import PlainTextConverter
 from knowledge_index.domain.documents import ConvertedDocument
 from knowledge_index.domain.errors import IndexStateError, PreconditionError
 from knowledge_index.embed import Matrix
-from small_firm import CORPORATE, LEASE_NOTE, PARTNER, REAL_ESTATE, SUPPLY_FINAL, SmallFirm, Stores, WordEmbedder
+from small_firm import CORPORATE, LEASE_NOTE, PARTNER, REAL_ESTATE, SUPPLY_FINAL, SmallFirm, WordEmbedder
 
 TEXT_FILES = 7
 DISTINCT_TEXT_FILES = 6
@@ -49,11 +49,6 @@ def indexed(firm: SmallFirm) -> SmallFirm:
     return firm
 
 
-def assert_whole(stores: Stores) -> None:
-    assert stores.catalog_keys == stores.lexical_keys == stores.vector_keys
-    assert not stores.is_run_open
-
-
 def test_a_converter_of_another_version_converts_its_files_again(
     indexed: SmallFirm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +71,7 @@ def test_passages_follow_the_text_of_another_converter_version(
     indexed.run()
     hit = indexed.search("sechs Schlüssel", REAL_ESTATE)[0]
     assert hit.passage.startswith("READ ANEW\nDie Halle")
-    assert_whole(indexed.stores())
+    indexed.stores().assert_agreed()
 
 
 def test_no_passage_is_cut_from_another_text_while_a_conversion_waits_to_be_indexed(
@@ -96,7 +91,7 @@ def test_no_passage_is_cut_from_another_text_while_a_conversion_waits_to_be_inde
     assert {hit.passage for hit in hits} <= old_passages
     indexed.run()
     assert any(hit.passage.startswith("READ ANEW") for hit in indexed.search("sechs Schlüssel", PARTNER))
-    assert_whole(indexed.stores())
+    indexed.stores().assert_agreed()
 
 
 def passages_of(firm: SmallFirm, path: str) -> list[str]:
@@ -114,7 +109,7 @@ def test_another_chunker_setting_indexes_everything_anew(indexed: SmallFirm) -> 
 
     after = indexed.stores()
     assert (report.conversions, report.enriched, report.indexed) == (0, 0, 12)
-    assert_whole(after)
+    after.assert_agreed()
     assert after.catalog_keys != before.catalog_keys
     assert all(end - start <= 120 for passages in after.passages.values() for _, start, end in passages)
     assert len(after.passages[SUPPLY_FINAL]) > len(before.passages[SUPPLY_FINAL])
@@ -125,7 +120,7 @@ def test_another_chunker_setting_indexes_everything_anew(indexed: SmallFirm) -> 
     assert indexed.stores() == before
 
 
-@pytest.mark.parametrize("name", ["index", "index/lexical", "index/vector"])
+@pytest.mark.parametrize("name", ["index", "index/lexical", "index/profiles", "index/vector"])
 def test_a_removed_index_is_made_again_by_a_run(indexed: SmallFirm, name: str) -> None:
     before, answers = indexed.stores(), indexed.search("price of a gearbox", CORPORATE)
     shutil.rmtree(indexed.home.folder / name)
@@ -137,7 +132,7 @@ def test_a_removed_index_is_made_again_by_a_run(indexed: SmallFirm, name: str) -
     assert indexed.search("price of a gearbox", CORPORATE) == answers
 
 
-@pytest.mark.parametrize("name", ["index", "index/lexical", "index/vector"])
+@pytest.mark.parametrize("name", ["index", "index/lexical", "index/profiles", "index/vector"])
 def test_a_search_without_its_index_says_so_and_the_run_after_it_makes_the_index(indexed: SmallFirm, name: str) -> None:
     before = indexed.stores()
     shutil.rmtree(indexed.home.folder / name)
@@ -175,7 +170,7 @@ def test_a_removed_vector_index_takes_another_model(indexed: SmallFirm) -> None:
 
     assert report.indexed == 12
     assert report.embeddings == len(indexed.embedder.asked) > 0
-    assert_whole(indexed.stores())
+    indexed.stores().assert_agreed()
     assert indexed.search("besenrein", REAL_ESTATE)
     signature = json.loads((indexed.home.vector_folder / "signature.json").read_text())
     assert signature["model"] == "other"

@@ -39,14 +39,6 @@ def keys(stores: Stores, *paths: str) -> set[str]:
     return {key for path in paths for key, _, _ in stores.passages[path]}
 
 
-def assert_stores_agree(stores: Stores) -> None:
-    standing = keys(stores, *stores.passages)
-    assert stores.catalog_keys == standing
-    assert stores.lexical_keys == standing
-    assert stores.vector_keys == standing
-    assert not stores.is_run_open
-
-
 def answers(firm: SmallFirm) -> list[object]:
     return [firm.search(query, caller) for query in QUERIES for caller in CALLERS]
 
@@ -63,7 +55,7 @@ def test_a_first_run_takes_every_paper_through_every_stage(firm: SmallFirm) -> N
 
     stores = firm.stores()
     assert set(stores.passages) == ALL_PATHS
-    assert_stores_agree(stores)
+    stores.assert_agreed()
     # Twelve files, two of which hold the same bytes.
     assert (report.objects, report.conversions, report.enriched, report.indexed) == (12, 11, 11, 12)
     assert report.passages == sum(len(passages) for passages in stores.passages.values())
@@ -134,7 +126,7 @@ def test_a_changed_file_alone_is_converted_and_its_unchanged_clauses_cost_no_vec
     # The draft's old wording of Liability stood nowhere else, but its new text has it again; its old price is gone
     # from the draft and still stands in the redline and the final version.
     assert report.rows_removed == 0
-    assert_stores_agree(indexed.stores())
+    indexed.stores().assert_agreed()
 
 
 def test_a_redline_costs_the_clauses_that_it_changes(firm: SmallFirm) -> None:
@@ -151,7 +143,7 @@ def test_a_redline_costs_the_clauses_that_it_changes(firm: SmallFirm) -> None:
     assert "twice the price of the lot" in asked
 
 
-def test_every_version_of_a_paper_has_the_same_header(indexed: SmallFirm) -> None:
+def test_a_clause_that_stands_in_every_version_is_one_row(indexed: SmallFirm) -> None:
     stores = indexed.stores()
     draft, redline, final = (
         [key for key, _, _ in stores.passages[path]] for path in (SUPPLY_DRAFT, SUPPLY_REDLINE, SUPPLY_FINAL)
@@ -173,7 +165,7 @@ def test_a_deleted_file_leaves_all_three_stores(indexed: SmallFirm) -> None:
 
     after = indexed.stores()
     assert after.catalog_keys == before.catalog_keys - alone
-    assert_stores_agree(after)
+    after.assert_agreed()
     assert set(after.passages) == ALL_PATHS - {SUPPLY_MAIL, SUPPLY_DRAFT}
     assert (report.conversions, report.embeddings, report.unindexed, report.rows_removed) == (0, 0, 2, len(alone))
     assert not any(
@@ -187,7 +179,7 @@ def test_deleting_everything_empties_the_indexes(indexed: SmallFirm) -> None:
     indexed.sync_and_run()
     stores = indexed.stores()
     assert (stores.passages, stores.catalog_keys) == ({}, set())
-    assert_stores_agree(stores)
+    stores.assert_agreed()
     assert indexed.search("gearbox", PARTNER) == ()
 
 
@@ -205,7 +197,7 @@ def test_a_moved_file_costs_no_conversion_and_no_embedding(indexed: SmallFirm) -
     after = indexed.stores()
     assert after.passages[moved] == before.passages[SUPPLY_MAIL]
     assert after.catalog_keys == before.catalog_keys
-    assert_stores_agree(after)
+    after.assert_agreed()
     assert indexed.search("12 O 345/25", CORPORATE)[0].path == moved
 
 
@@ -238,7 +230,7 @@ def test_a_change_of_grants_costs_rows_and_no_embedding(indexed: SmallFirm) -> N
     stores = indexed.stores()
     assert (report.conversions, report.embeddings, report.rows_written, report.rows_removed) == (0, 0, 1, 1)
     assert not old & stores.catalog_keys
-    assert_stores_agree(stores)
+    stores.assert_agreed()
     assert SUPPLY_PRICES in {hit.path for hit in indexed.search("bearing", REAL_ESTATE)}
     assert SUPPLY_PRICES not in {hit.path for hit in indexed.search("bearing", CORPORATE)}
 

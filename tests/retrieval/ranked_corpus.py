@@ -17,7 +17,16 @@ from knowledge_index.domain.principals import Principal, parse_principals
 from knowledge_index.domain.search import SearchFilters, SearchHit
 from knowledge_index.domain.versions import VersionStatus
 from knowledge_index.embed import EmbeddingSignature, Matrix, Reranker, Vector
-from knowledge_index.index.base import NO_EXPANSION, Expansion, LexicalRow, ProfileMatches, ProfileRow, RowDifferences, ScoredRow, VectorRow
+from knowledge_index.index.base import (
+    NO_EXPANSION,
+    Expansion,
+    LexicalRow,
+    ProfileMatches,
+    ProfileRow,
+    RowDifferences,
+    ScoredRow,
+    VectorRow,
+)
 from knowledge_index.retrieval import RetrievalService
 from knowledge_index.retrieval.clauses import load_clause_library
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import knowledge_index
+from knowledge_index.benchmark.ablations import compare_ablations
 from knowledge_index.benchmark.coverage import CoverageCheck, require_coverage
 from knowledge_index.benchmark.freezing import FrozenGold
 from knowledge_index.benchmark.gate import judge
@@ -16,7 +17,7 @@ from knowledge_index.benchmark.metrics import (
     score_rankings,
     version_status_mix,
 )
-from knowledge_index.benchmark.presets import PresetName, preset
+from knowledge_index.benchmark.presets import LADDER_PRESETS, PresetName, preset
 from knowledge_index.benchmark.rankings import Ranking, canonical_path, group_ranks, rank_hits
 from knowledge_index.benchmark.report import (
     ALL_KINDS,
@@ -112,7 +113,8 @@ def evaluate(
 ) -> Evaluation:
     """Measure the presets over the gold, probe the walls and judge the result.
 
-    ``shipped`` are the settings in force, of which each preset is a copy. ``min_lift`` is in nDCG@10.
+    ``shipped`` are the settings in force, of which each preset is a copy. ``min_lift`` is in nDCG@10. An ablation that
+    runs beside full is asked by each query's own principal alone: other callers probe the walls of full.
 
     Raises:
         InputError: the gold cannot be scored, because an id has white space or a path stands in two groups.
@@ -135,7 +137,8 @@ def evaluate(
     measured = {
         name: _measure(name, each, queries, services, scopes, audit, progress) for name, each in settings.items()
     }
-    _probe_walls(settings, queries, services, scopes, outsider, audit, progress)
+    probed = {name: each for name, each in settings.items() if name in LADDER_PRESETS} or settings
+    _probe_walls(probed, queries, services, scopes, outsider, audit, progress)
     walls = audit.report()
     values = {name: score_rankings(queries, each.rankings) for name, each in measured.items()}
     lift = _lift(queries, values)
@@ -155,6 +158,7 @@ def evaluate(
         baselines=tuple(_baseline(name, each, queries, values[name]) for name, each in measured.items()),
         ceiling=_ceiling(queries),
         lift=lift,
+        ablations=compare_ablations(queries, _kinds(queries), values),
         walls=walls,
         timings=tuple(row for name, each in measured.items() for row in _timings(name, each, queries)),
         gate=judge(lift, walls, coverage, min_lift),

@@ -12,7 +12,7 @@ from knowledge_index.benchmark.statistics import CONFIDENCE_LEVEL, N_RESAMPLES, 
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import UsageError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 # The row over all queries, beside one row for each gold kind.
 ALL_KINDS = "all"
 
@@ -88,6 +88,36 @@ class LiftReport(_Model):
     resampled_unit: Literal["scenario"] = "scenario"
     seed: int = SEED
     rows: tuple[LiftRow, ...]
+
+
+class AblationRow(_Model):
+    """Mean difference in nDCG@10 to full, of one mechanism off, on the queries of one kind.
+
+    ``p_holm`` is adjusted over the ablations of the same kind. ``is_resolved``: the interval leaves 0 out, and the
+    adjusted p-value is below one less the confidence level; else this gold cannot tell the two apart.
+    """
+
+    preset: PresetName
+    kind: str
+    n_queries: int
+    n_scenarios: int
+    difference: float
+    interval_low: float | None
+    interval_high: float | None
+    p_holm: float
+    is_resolved: bool
+
+
+class AblationsReport(_Model):
+    """What each mechanism of ``over`` is worth: the difference that it makes to switch it off."""
+
+    over: PresetName
+    measure: Literal["ndcg_at_10"] = "ndcg_at_10"
+    confidence_level: float = CONFIDENCE_LEVEL
+    resamples: int = N_RESAMPLES
+    resampled_unit: Literal["scenario"] = "scenario"
+    seed: int = SEED
+    rows: tuple[AblationRow, ...]
 
 
 class WallProbe(StrEnum):
@@ -197,6 +227,7 @@ class EvaluationReport(_Model):
     baselines: tuple[BaselineReport, ...]
     ceiling: tuple[CeilingRow, ...]
     lift: LiftReport | None
+    ablations: AblationsReport | None
     walls: WallsReport
     timings: tuple[TimingRow, ...]
     gate: GateReport

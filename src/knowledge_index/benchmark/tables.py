@@ -6,7 +6,14 @@ from rich.table import Table
 from rich.text import Text
 
 from knowledge_index.benchmark.metrics import MeasureValues
-from knowledge_index.benchmark.report import ALL_KINDS, EvaluationReport, LiftReport, WallProbe, WallStatus
+from knowledge_index.benchmark.report import (
+    ALL_KINDS,
+    AblationsReport,
+    EvaluationReport,
+    LiftReport,
+    WallProbe,
+    WallStatus,
+)
 
 _MEASURE_HEADINGS = ("nDCG@10", "R@1", "R@5", "R@10", "R@20", "MRR@10")
 _PROBE_WORDS = {
@@ -35,6 +42,8 @@ def render_report(report: EvaluationReport) -> RenderableType:
     ]
     if report.lift is not None:
         parts += [_lift_table(report.lift), Text()]
+    if report.ablations is not None:
+        parts += [_ablations_table(report, report.ablations), Text()]
     parts.append(_walls_table(report))
     if report.walls.leaks:
         parts.append(_leaks_text(report))
@@ -97,6 +106,27 @@ def _lift_table(lift: LiftReport) -> Table:
         )
         counts = (str(row.n_queries), str(row.n_scenarios))
         table.add_row(*_label(f"{lift.preset} - {lift.over}", row.kind), *counts, f"{row.difference:+.4f}", interval)
+    return table
+
+
+def _ablations_table(report: EvaluationReport, ablations: AblationsReport) -> Table:
+    """Kind by kind: what full scores, what a perfect ranking would, and what each mechanism is worth."""
+    table = _table("nDCG@10", f"{ablations.confidence_level:.0%} interval", "p (Holm)", first="kind, full without")
+    full = next(each for each in report.baselines if each.preset is ablations.over)
+    ceilings = {row.kind: row.measures.ndcg_at_10 for row in report.ceiling}
+    for metrics in full.metrics:
+        ceiling = f"ceiling {ceilings[metrics.kind]:.3f}"
+        table.add_row(escape(metrics.kind), f"{metrics.measures.ndcg_at_10:.3f}", ceiling, "")
+        for row in ablations.rows:
+            if row.kind != metrics.kind:
+                continue
+            interval = (
+                "none: one scenario"
+                if row.interval_low is None or row.interval_high is None
+                else f"{row.interval_low:+.4f} to {row.interval_high:+.4f}"
+            )
+            verdict = f"{row.p_holm:.4f}" if row.is_resolved else "not resolvable"
+            table.add_row(f" {escape(row.preset)}", f"{row.difference:+.4f}", interval, verdict)
     return table
 
 

@@ -90,9 +90,7 @@ def freeze_gold(
 def run_retrieval_eval(
     context: typer.Context,
     gold: Annotated[str, typer.Argument(metavar="NAME|FILE", help="Frozen gold, by name or as NAME.gold.jsonl.")],
-    baseline: Annotated[
-        str, typer.Option("--baseline", metavar="ladder|bm25|naive_dense|full", help="One preset, or all three.")
-    ],
+    baseline: Annotated[str, typer.Option("--baseline", metavar="NAME", help="ladder, ablations, or one preset.")],
     report_file: Annotated[
         Path | None, typer.Option("--report", metavar="FILE", help="Write the whole report as JSON.")
     ] = None,

@@ -1,12 +1,16 @@
 """search and show."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from knowledge_index.cli.output import one_line, print_json, printable
 from knowledge_index.cli.state import State
+
+if TYPE_CHECKING:
+    from knowledge_index.domain.search import QueryExplanation
 
 _AsOption = Annotated[
     str, typer.Option("--as", metavar="PRINCIPALS", help="Who asks: user:a,group:b. Nothing is assumed.")
@@ -27,11 +31,14 @@ def search(
     matter: Annotated[
         list[str] | None, typer.Option("--matter", metavar="REF", help="Only this matter reference; repeatable.")
     ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say what was recognised and how each hit was found.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
     """Search what the caller may see."""
     from knowledge_index.domain.principals import parse_principals
-    from knowledge_index.domain.search import SearchFilters, SearchResult
+    from knowledge_index.domain.search import SearchFilters
 
     state: State = context.obj
     caller = parse_principals(principals)
@@ -48,9 +55,11 @@ def search(
             notes = caller_notes(session, caller)
         result = search_as(service, state.recorder(), caller, query, config.retrieval, filters, limit)
     if as_json:
-        print_json(SearchResult(result.hits, (*notes, *result.notes)))
+        print_json(replace(result, notes=(*notes, *result.notes)))
         return
     _print_caller_notes(notes)
+    if explain:
+        _echo_explanation(result.explanation)
     if not result.hits:
         typer.echo("Nothing found that this caller may see.")
     for place, hit in enumerate(result.hits, start=1):
@@ -61,10 +70,25 @@ def search(
         typer.echo(f"    {printable(f'{hit.source}:{hit.path}')}")
         typer.echo(f"    {printable(matter_name + ('  |  ' + hit.heading if hit.heading else ''))}")
         typer.echo(f"    {one_line(hit.passage, 220)}")
+        if explain:
+            for leg in hit.legs:
+                typer.echo(f"    {leg.leg:<10} #{leg.rank:<4} {leg.score:.4f}")
         found_by = ", ".join(f"{leg.leg} #{leg.rank}" for leg in hit.legs)
         typer.echo(f"    {found_by}  ki show {hit.hit_id} --as {printable(principals)}\n")
-    for note in result.notes:
-        typer.echo(f"Note: {printable(note)}.")
+    if explain:
+        for note in result.notes:
+            typer.echo(f"Note: {printable(note)}.")
+
+
+def _echo_explanation(explanation: "QueryExplanation") -> None:
+    for value in explanation.values:
+        typer.echo(f"Recognised: {printable(value)}")
+    if explanation.mention:
+        titles = "; ".join(explanation.mentioned)
+        typer.echo(f"Names a paper: {printable(' '.join(explanation.mention))} -> {printable(titles)}")
+        typer.echo(f"Asked within it: {printable(explanation.question)}")
+    sizes = ", ".join(f"{leg} {size}" for leg, size in explanation.leg_sizes)
+    typer.echo(f"Found: {sizes}; {explanation.holds_wording} hold the query as it is worded\n")
 
 
 def show(

@@ -70,9 +70,10 @@ class QueryExplanation:
     """What was recognised in a query, and what each leg found.
 
     ``values`` are ``kind: wording`` of references, dates, amounts and quotations. ``mention`` are the words that name a
-    paper, ``mentioned`` that paper's title, ``question`` what is asked within it. ``clause_types`` are the kinds of
-    clause that are asked for, with the words that say so. ``leg_sizes`` are the passages (for ``document`` the papers)
-    that each leg handed on; ``holds_wording`` counts those that hold the query verbatim.
+    paper, ``mentioned`` that paper's title, ``question`` what is asked within it; all three are empty where none is
+    named. ``clause_types`` are the kinds of clause that are asked for, with the words that say so. ``leg_sizes`` are the
+    passages (for ``document`` the papers) that each leg handed on; ``holds_wording`` counts those that hold the query
+    verbatim.
     """
 
     values: tuple[str, ...]
@@ -90,4 +91,4 @@ class SearchResult:
 
     hits: tuple[SearchHit, ...]
     notes: tuple[str, ...]
-    explanation: QueryExplanation | None = None
+    explanation: QueryExplanation

@@ -102,7 +102,8 @@ class Indexer:
                 session.passages.delete_rows(unused.keys())
                 session.meta.set_index_intent(keys)
             self._finish_intent(keys)
-            self._report.rows_removed += len(unused)
+            # A profile has no windows; like rows_written, the report counts passages.
+            self._report.rows_removed += sum(1 for windows in unused.values() if windows)
         self._vectors.compact()
         with self._catalog.transaction() as session:
             session.passages.settle()

@@ -64,6 +64,15 @@ class Legs:
     vectors: VectorIndex
     settings: RetrievalSettings
 
+    def nothing(self) -> FoundRows:
+        """What :meth:`run` returns where no leg finds anything."""
+        weights = {
+            Leg.LEXICAL: self.settings.weight_lexical,
+            Leg.SEMANTIC: self.settings.weight_semantic,
+            Leg.IDENTIFIER: self.settings.weight_identifier,
+        }
+        return FoundRows({leg: [] for leg, weight in weights.items() if weight}, frozenset(), {})
+
     def run(
         self,
         query: str,

@@ -89,7 +89,10 @@ def _kind(
     documents = share * matches.documents
     hardly_anywhere = documents <= _NAMING_DOCUMENTS
     if (
-        (term in names or term in opening)
+        # A word that was not looked up is one that every document may hold.
+        term in matches.share_of
+        and not is_stop_word(word)
+        and (term in names or term in opening)
         and (hardly_anywhere or share <= _NAMING_SHARE)
         and (hardly_anywhere or not has_capitals or not word[0].islower())
     ):

@@ -63,12 +63,12 @@ class _Candidate:
 
 @dataclass(frozen=True)
 class _NamedPapers:
-    """The papers that the query names: the mention, their rows, and their titles."""
+    """The papers that the query names: the mention, the rows of their passages, and the profiles that fit best."""
 
     mention: Mention
     document_keys: frozenset[str]
     row_keys: frozenset[str]
-    titles: tuple[str, ...]
+    profile_keys: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -104,20 +104,22 @@ class RetrievalService:
             raise UsageError("the query is empty; give some words, a quotation or a reference")
         if limit < 1:
             raise UsageError(f"the limit has to be 1 or more, not {limit}")
-        if not scope.acl_class_ids:
-            return SearchResult((), _notes(settings))
         analysis = analyse_query(query)
+        clauses = recognise(self.clauses, query) if settings.clause_library else ()
+        legs = Legs(self.lexical, self.vectors, settings)
+        if not scope.acl_class_ids:
+            # Told as where something may be seen and nothing fits.
+            nothing = legs.nothing().fused((), settings)
+            return SearchResult((), _notes(settings), _explanation(analysis, None, clauses, (), nothing, NO_DOCUMENTS))
         with self.catalog.transaction() as session:
             filters = replace(filters, excluded_row_keys=session.passages.unsupported_row_keys(scope))
-        legs = Legs(self.lexical, self.vectors, settings)
-        clauses = recognise(self.clauses, query) if settings.clause_library else ()
         found = self._found(legs, query, clauses, scope, filters)
         if found.holding_wording and any(each.strength is Strength.NAME for each in clauses):
             # "governing law" stands in many papers; who types it asks for the clause, however it is worded.
             found = replace(found, holding_wording=frozenset())
         is_value = settings.exact_first and bool(found.holding_wording or analysis.is_identifier)
         documents, named = self._documents(query, scope, settings, filters, may_name=not is_value)
-        question, found_inside = query, None
+        found_inside = None
         if named is not None:
             question = named.mention.rest
             found_inside = self._found(legs, question, clauses, scope, replace(filters, only_row_keys=named.row_keys))
@@ -131,6 +133,7 @@ class RetrievalService:
             if filters.matter_refs:
                 occurrences = [each for each in occurrences if each.matter_ref in filters.matter_refs]
             known = {each.row_key for each in occurrences}
+            titles = _titles(session, named, narrowed) if named else ()
             rows = found.fused(known, settings)
             inside = found_inside.fused(known, settings) if found_inside else None
             candidates = _ranked(_scored(occurrences, rows, inside, documents, analysis, settings), settings)
@@ -146,7 +149,7 @@ class RetrievalService:
             ]
         if settings.rerank_enabled:
             passages = self._rerank(query, passages)
-        explanation = _explanation(analysis, named, clauses, question, rows, documents)
+        explanation = _explanation(analysis, named, clauses, titles, rows, documents)
         return SearchResult(
             tuple(_hit(each, passage) for each, passage in passages[:limit]), _notes(settings), explanation
         )
@@ -158,9 +161,11 @@ class RetrievalService:
         if not settings.weight_document and not settings.mentioned_first:
             return NO_DOCUMENTS, None
         matches = self.profiles.search(query, scope, filters, settings.candidate_pool)
-        best = near_best(matches)
         with self.catalog.transaction() as session:
             profiles = session.passages.occurrences([row.row_key for row in matches.rows], scope)
+            known = {each.row_key for each in profiles}
+            matches = replace(matches, rows=tuple(row for row in matches.rows if row.row_key in known))
+            best = near_best(matches)
             named = None
             if settings.mentioned_first and may_name and best:
                 fitting = [each for each in profiles if each.row_key in best]
@@ -215,8 +220,14 @@ def _named_papers(
         return None
     document_keys = frozenset(each.document_key for each in best)
     versions = {each.object_id for each in profiles if each.document_key in document_keys}
-    titles = tuple(dict.fromkeys(each.title for each in sorted(best, key=_tie_key)))
-    return _NamedPapers(mention, document_keys, session.passages.row_keys_of_objects(versions), titles)
+    profile_keys = frozenset(each.row_key for each in best)
+    return _NamedPapers(mention, document_keys, session.passages.row_keys_of_objects(versions), profile_keys)
+
+
+def _titles(session: CatalogSession, named: _NamedPapers, scope: Scope) -> tuple[str, ...]:
+    """The titles of the papers that the query names, as far as they may still be seen."""
+    seen = session.passages.occurrences(named.profile_keys, scope)
+    return tuple(dict.fromkeys(each.title for each in sorted(seen, key=_tie_key)))
 
 
 def _scored(
@@ -283,19 +294,21 @@ def _explanation(
     analysis: QueryAnalysis,
     named: _NamedPapers | None,
     clauses: Sequence[RecognisedClause],
-    question: str,
+    titles: tuple[str, ...],
     rows: LegRows,
     documents: DocumentScores,
 ) -> QueryExplanation:
+    if not titles:
+        named = None
     return QueryExplanation(
         values=(
             *(f"{each.kind}: {each.raw}" for each in analysis.identifiers),
             *(f"quotation: {each}" for each in analysis.quotations),
         ),
         mention=named.mention.words if named else (),
-        mentioned=named.titles if named else (),
+        mentioned=titles,
         clause_types=tuple(f"{each.type.id}: {' '.join(each.matched_words)}" for each in clauses),
-        question=question,
+        question=named.mention.rest if named else "",
         leg_sizes=leg_sizes(rows, documents),
         holds_wording=len(rows.holding_wording),
     )
