@@ -24,10 +24,19 @@ def needs_conversion(each: PipelineObject) -> bool:
 def converter_id(path: str) -> str:
     """Name and version of the converter that a path's suffix asks for."""
     try:
-        converter = converter_for(path)
+        return " ".join(name_and_version(path))
     except ConversionError:
         return NO_CONVERTER
-    return f"{converter.name} {converter.version}"
+
+
+def name_and_version(path: str) -> tuple[str, str]:
+    """The same apart.
+
+    Raises:
+        ConversionError: no converter reads such files (``unsupported``).
+    """
+    converter = converter_for(path)
+    return converter.name, converter.version
 
 
 def convert_bytes(name: str, data: bytes) -> ConvertedDocument:

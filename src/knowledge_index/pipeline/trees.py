@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from knowledge_index.catalog import Catalog, CatalogSession
 from knowledge_index.catalog.records import ContainedFileRecord, ContainedObject, ObjectError, PipelineObject
-from knowledge_index.convert import converter_for
 from knowledge_index.domain.contained import MAX_BYTES, MAX_DEPTH, MAX_FILES, contained_path
 from knowledge_index.domain.documents import ContainedFile, ConvertedDocument
 from knowledge_index.domain.errors import ConversionError, KnowledgeIndexError, SourceError
@@ -16,6 +15,7 @@ from knowledge_index.pipeline.converting import (
     converter_id,
     count_quarantined,
     internal_error,
+    name_and_version,
     needs_conversion,
 )
 from knowledge_index.pipeline.report import RunReport
@@ -102,10 +102,10 @@ class TreeConverter:
     def _document_of(self, each: PipelineObject, opened: "_Opened") -> int:
         if each.contained_depth > MAX_DEPTH:
             raise _PlaceError("too_deep", _too_deep(each.path).message)
-        converter = converter_for(each.path)
+        name, version = name_and_version(each.path)
         with self._catalog.transaction() as session:
             failed = opened.known_error(session)
-            known = session.conversions.find(each.blob_sha256, converter.name, converter.version)
+            known = session.conversions.find(each.blob_sha256, name, version)
         if failed is not None:
             raise ConversionError(failed.error_class, failed.message)
         if known is not None:
