@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.errors import MessageError
-from email.header import decode_header, make_header
+from email.header import decode_header
 from email.message import Message
 
 from knowledge_index.convert.charsets import decode_text
@@ -207,23 +207,27 @@ def _has_surrogates(value: str) -> bool:
 
 
 def shown_header(message: Message, name: str) -> str:
-    """A header as people read it, or an empty string."""
-    raw = raw_header(message, name)
-    try:
-        value = str(policy.default.header_fetch_parse(name, raw))
-    except Exception:  # noqa: BLE001 - the header parsers trip over malformed addresses and dates in many ways
-        value = _words_decoded(raw)
-    return " ".join(_repaired(value).split())
+    """A header as people read it, or an empty string; what the standard forbids is shown as it stands."""
+    return " ".join(_words_decoded(raw_header(message, name)).split())
 
 
 def _words_decoded(raw: str) -> str:
-    """RFC 2047 words decoded, also where they stand in quotes, as many programs write file names."""
+    """RFC 2047 words decoded, also where they stand in quotes, as many programs write names."""
     if "=?" not in raw:
         return raw
     try:
-        return str(make_header(decode_header(raw)))
-    except (LookupError, ValueError, MessageError):
+        words = decode_header(raw)
+    except (ValueError, MessageError):
         return raw
+    # What stands between words comes back as bytes without a charset, in the form that is undone here.
+    return "".join(
+        word
+        if isinstance(word, str)
+        else word.decode("raw-unicode-escape", "replace")
+        if charset is None
+        else decode_text(word, charset)[0]
+        for word, charset in words
+    )
 
 
 def _file_name(part: Message) -> str:
