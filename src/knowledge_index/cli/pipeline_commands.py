@@ -205,7 +205,7 @@ def status(
         typer.echo(f"  objects       {each.current}, of which {each.indexed} indexed, {each.pending} pending")
         typer.echo(
             f"  contained     {each.contained} of the objects lie in mails and archives; "
-            f"{each.decorations} inline pictures and signatures are left out"
+            f"{each.decorations} decorations are left out"
         )
         typer.echo(f"  quarantined   {each.quarantined}")
         typer.echo(f"  no grants     {each.without_grants} (visible to nobody)")
