@@ -32,6 +32,16 @@ def test_a_member_that_inflates_beyond_measure_is_left_in_and_its_neighbours_are
     assert contained(bomb)["bomb.txt"].data == b""
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_packings_are_read_and_bounded_too(method: int) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as made:
+        made.writestr("bomb.txt", bytes(12 * MIB))
+        made.writestr("good.txt", "some words")
+    assert reasons(buffer.getvalue()) == {"bomb.txt": "too_large", "good.txt": None}
+    assert contained(buffer.getvalue())["good.txt"].data == b"some words"
+
+
 def test_what_counts_is_what_comes_out_and_not_what_the_archive_says() -> None:
     bomb = bytearray(archive({"bomb.txt": bytes(40 * MIB)}))
     directory = bomb.index(b"PK\1\2")

@@ -17,6 +17,9 @@ _ARCHIVE_MAX_BYTES = 256 << 20
 _MAX_RATIO = 200
 _RATIO_FREE_BYTES = 8 << 20
 _READ_BYTES = 1 << 20
+# For bzip2 and LZMA this counts packed bytes, and what comes out of a step has no bound: up to 80 MB for 4 KiB.
+_READ_PACKED_BYTES = 4096
+_BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
 _UTF8_NAME = 0x800
 _NOISE_FOLDER = "__macosx/"
@@ -88,8 +91,9 @@ class _Inflating:
         limit = min(_MEMBER_MAX_BYTES, max(_RATIO_FREE_BYTES, member.compress_size * _MAX_RATIO), self._bytes_left)
         pieces: list[bytes] = []
         size = 0
+        step_bytes = _READ_BYTES if member.compress_type in _BOUNDED else _READ_PACKED_BYTES
         with self._archive.open(member) as stream:
-            while piece := stream.read(_READ_BYTES):
+            while piece := stream.read(step_bytes):
                 size += len(piece)
                 self._bytes_left = max(0, self._bytes_left - len(piece))
                 if size > limit:
