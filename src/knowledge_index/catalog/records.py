@@ -117,7 +117,6 @@ class ContainedFileRecord:
 class ContainedObject:
     """A contained file as it becomes an object of its own; ``error`` sets it aside at once."""
 
-    name: str
     path: str
     object_key: str
     blob_sha256: str

@@ -135,7 +135,7 @@ class TreeConverter:
             path = contained_path(each.path, file.name)
             key = contained_key_of(self._installation_key(), own_key, file.name)
             error = _stated_error(file, path) if each.contained_depth < MAX_DEPTH else _too_deep(path)
-            objects.append(ContainedObject(file.name, path, key, file.blob_sha256, file.size_bytes, error))
+            objects.append(ContainedObject(path, key, file.blob_sha256, file.size_bytes, error))
         return objects
 
     def _set_aside(self, each: PipelineObject, opened: "_Opened", error: ObjectError, cause: Exception) -> None:
