@@ -17,7 +17,7 @@ def test_every_format_has_its_converter_whatever_the_case(path: str) -> None:
     assert converter_for(path) is converter
 
 
-@pytest.mark.parametrize("path", ["a.doc", "b.msg", "noext", ".docx/file", ""])
+@pytest.mark.parametrize("path", ["a.doc", "b.odt", "noext", ".docx/file", ""])
 def test_other_formats_are_unsupported(path: str) -> None:
     with pytest.raises(ConversionError, match=r"\.docx.*\.xlsx") as caught:
         converter_for(path)

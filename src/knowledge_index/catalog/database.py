@@ -13,7 +13,9 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.acl_classes import AclClasses
+from knowledge_index.catalog.contained import Contained
 from knowledge_index.catalog.conversions import Conversions
+from knowledge_index.catalog.mails import Mails
 from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.objects import Objects
 from knowledge_index.catalog.passages import Passages
@@ -35,6 +37,8 @@ class CatalogSession:
         self.objects = Objects(connection)
         self.pipeline_objects = PipelineObjects(connection)
         self.conversions = Conversions(connection)
+        self.contained = Contained(connection)
+        self.mails = Mails(connection)
         self.passages = Passages(connection)
         self.status = Status(connection)
 

@@ -17,10 +17,14 @@ class Objects:
         self._connection = connection
 
     def current(self, source_id: int) -> list[ObjectRecord]:
-        """The current objects of a source, by path."""
+        """The current files of a source, by path; those inside others are no concern of a scan."""
         statement = (
             select(*(_OBJECT[name] for name in ObjectRecord.__dataclass_fields__))
-            .where(_OBJECT.source_id == source_id, _OBJECT.state == ObjectState.CURRENT)
+            .where(
+                _OBJECT.source_id == source_id,
+                _OBJECT.state == ObjectState.CURRENT,
+                _OBJECT.container_object_id.is_(None),
+            )
             .order_by(_OBJECT.path)
         )
         return [ObjectRecord(**row) for row in self._connection.execute(statement).mappings()]
@@ -38,14 +42,15 @@ class Objects:
         )
 
     def end(self, object_ids: Sequence[int], state: ObjectState, at: str) -> None:
-        """Supersede or tombstone objects; their rows stay."""
+        """Supersede or tombstone files, and with each all that is inside it; their rows stay."""
         for object_id in object_ids:
             self._connection.execute(
                 update(schema.source_object).where(_OBJECT.id == object_id).values(state=state, ended_at=at)
             )
+            self._update_inside(object_id, state=state, ended_at=at)
 
     def update_hints(self, object_id: int, observed: ObservedObject) -> None:
-        """Record a new size, time, inode, spelling or ACL class of unchanged bytes."""
+        """Record a new size, time, inode, spelling or ACL class of unchanged bytes, also for what is inside them."""
         self._connection.execute(
             update(schema.source_object)
             .where(_OBJECT.id == object_id)
@@ -57,9 +62,19 @@ class Objects:
                 acl_class_id=observed.acl_class_id,
             )
         )
+        self._update_inside(object_id, disk_path=observed.disk_path, acl_class_id=observed.acl_class_id)
 
     def set_acl_class(self, object_id: int, acl_class_id: str) -> None:
-        """Give an object the grants of another class."""
+        """Give a file the grants of another class, and with it all that is inside it."""
         self._connection.execute(
             update(schema.source_object).where(_OBJECT.id == object_id).values(acl_class_id=acl_class_id)
+        )
+        self._update_inside(object_id, acl_class_id=acl_class_id)
+
+    def _update_inside(self, object_id: int, **values: str) -> None:
+        """What is inside a file lives and dies with it, under its grants: in the same transaction, or it would leak."""
+        self._connection.execute(
+            update(schema.source_object)
+            .where(_OBJECT.outermost_object_id == object_id, _OBJECT.state == ObjectState.CURRENT)
+            .values(**values)
         )

@@ -68,7 +68,11 @@ class Relation:
 
 @dataclass(frozen=True)
 class PipelineObject:
-    """A current source object as the pipeline sees it."""
+    """A current source object as the pipeline sees it.
+
+    A file inside another has the id of its container and of the file on disk around them all, whose path is
+    ``outermost_path``; for a file on disk that is its own path, and both ids are None.
+    """
 
     id: int
     source: str
@@ -76,6 +80,10 @@ class PipelineObject:
     disk_path: str
     blob_sha256: str
     acl_class_id: str
+    container_object_id: int | None
+    outermost_object_id: int | None
+    outermost_path: str
+    contained_depth: int
     converted_document_id: int | None
     converter_name: str | None
     converter_version: str | None
@@ -86,6 +94,43 @@ class PipelineObject:
     quarantine_class: str | None
     quarantine_converter: str | None
     index_fingerprint: str | None
+
+
+@dataclass(frozen=True)
+class ContainedFileRecord:
+    """What a container's conversion found inside it.
+
+    ``error_class`` says why there is no text; ``error_converter`` (name and version) is the one that failed, or None
+    where the container itself could not give the bytes out.
+    """
+
+    name: str
+    blob_sha256: str
+    size_bytes: int
+    is_decoration: bool
+    error_class: str | None
+    error_message: str | None
+    error_converter: str | None
+
+
+@dataclass(frozen=True)
+class ContainedObject:
+    """A contained file as it becomes an object of its own; ``error`` sets it aside at once."""
+
+    path: str
+    object_key: str
+    blob_sha256: str
+    size_bytes: int
+    error: "ObjectError | None"
+
+
+@dataclass(frozen=True)
+class ObjectError:
+    """Why an object has no text, and the converter (name and version) that decides when it is tried again."""
+
+    error_class: str
+    message: str
+    converter: str
 
 
 @dataclass(frozen=True)
@@ -121,6 +166,18 @@ class ChunkRecord:
 
 
 @dataclass(frozen=True)
+class ThreadMail:
+    """A current mail that the caller may see; ``title`` is None until the mail went through a run."""
+
+    object_id: int
+    object_key: str
+    source: str
+    path: str
+    title: str | None
+    sent_at: str | None
+
+
+@dataclass(frozen=True)
 class Occurrence:
     """A passage in one current source object that the caller may see."""
 
@@ -150,11 +207,16 @@ class QuarantinedObject:
     path: str
     error_class: str
     message: str
+    is_contained: bool = False
 
 
 @dataclass(frozen=True)
 class SourceStatus:
-    """Counts of one source, for operators."""
+    """Counts of one source, for operators.
+
+    ``contained`` of the ``current`` objects are files inside others; ``decorations`` (inline pictures, detached
+    signatures) are no objects.
+    """
 
     name: str
     kind: str
@@ -168,6 +230,8 @@ class SourceStatus:
     without_grants: int
     superseded: int
     tombstoned: int
+    contained: int
+    decorations: int
 
 
 @dataclass(frozen=True)

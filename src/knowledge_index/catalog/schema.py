@@ -2,6 +2,7 @@
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     ForeignKey,
     Index,
@@ -69,6 +70,39 @@ identifier = Table(
     Column("end_char", Integer, nullable=False),
 )
 
+# What a container holds: a fact of its bytes and its converter, so a moved container is not opened again.
+contained_file = Table(
+    "contained_file",
+    metadata,
+    Column("converted_document_id", ForeignKey("converted_document.id"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("blob_sha256", String, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("is_decoration", Boolean, nullable=False),
+    Column("error_class", String, nullable=True),
+    Column("error_message", Text, nullable=True),
+    Column("error_converter", String, nullable=True),
+    sqlite_with_rowid=False,
+)
+
+mail = Table(
+    "mail",
+    metadata,
+    Column("converted_document_id", ForeignKey("converted_document.id"), primary_key=True),
+    Column("sent_at", String, nullable=True),
+)
+
+# Every id that a mail states: its own, the one that it answers, those that it refers to. Threads are made of these for
+# each caller anew; a stored thread would tell of mails behind a wall.
+mail_id = Table(
+    "mail_id",
+    metadata,
+    Column("converted_document_id", ForeignKey("mail.converted_document_id"), primary_key=True),
+    Column("message_id", Text, primary_key=True, index=True),
+    sqlite_with_rowid=False,
+)
+
 # A new state of a path is a new row; the old one is superseded or tombstoned, never overwritten.
 source_object = Table(
     "source_object",
@@ -86,6 +120,10 @@ source_object = Table(
     Column("acl_class_id", ForeignKey("acl_class.id"), nullable=False),
     Column("observed_at", String, nullable=False),
     Column("ended_at", String, nullable=True),
+    # A file inside another: the file that holds it, the file on disk, and how many containers lie around it.
+    Column("container_object_id", ForeignKey("source_object.id"), nullable=True, index=True),
+    Column("outermost_object_id", ForeignKey("source_object.id"), nullable=True, index=True),
+    Column("contained_depth", Integer, nullable=False, default=0),
     Column("moved_from_id", ForeignKey("source_object.id"), nullable=True),
     Column("converted_document_id", ForeignKey("converted_document.id"), nullable=True),
     Column("document_key", Text, nullable=True),
@@ -104,7 +142,15 @@ Index(
     source_object.c.source_id,
     source_object.c.path,
     unique=True,
-    sqlite_where=text("state = 'current'"),
+    # A folder on disk may be named "mail.eml!": its files and those inside mail.eml then have one path, and two keys.
+    sqlite_where=text("state = 'current' AND container_object_id IS NULL"),
+)
+Index(
+    "source_object_current_contained",
+    source_object.c.container_object_id,
+    source_object.c.path,
+    unique=True,
+    sqlite_where=text("state = 'current' AND container_object_id IS NOT NULL"),
 )
 Index("source_object_key", source_object.c.object_key)
 
@@ -136,9 +182,12 @@ __all__ = [
     "SCHEMA_VERSION",
     "acl_class",
     "chunk",
+    "contained_file",
     "converted_document",
     "identifier",
     "index_row",
+    "mail",
+    "mail_id",
     "meta",
     "metadata",
     "source",

@@ -23,6 +23,16 @@ _UNDER_ANOTHER_CLASS = (
 )
 _INDEXED = and_(_OBJECT.index_fingerprint.is_not(None), ~_UNDER_ANOTHER_CLASS)
 _NO_GRANTS = _OBJECT.acl_class_id.in_(select(schema.acl_class.c.id).where(schema.acl_class.c.grants == "[]"))
+_DECORATIONS = (
+    select(func.count())
+    .select_from(schema.contained_file)
+    .where(
+        schema.contained_file.c.converted_document_id == _OBJECT.converted_document_id,
+        schema.contained_file.c.is_decoration,
+    )
+    .correlate(schema.source_object)
+    .scalar_subquery()
+)
 
 
 class Status:
@@ -46,6 +56,8 @@ class Status:
                 _count(and_(_CURRENT, _NO_GRANTS), "without_grants"),
                 _count(_OBJECT.state == ObjectState.SUPERSEDED, "superseded"),
                 _count(_OBJECT.state == ObjectState.TOMBSTONED, "tombstoned"),
+                _count(and_(_CURRENT, _OBJECT.container_object_id.is_not(None)), "contained"),
+                func.coalesce(func.sum(case((_CURRENT, _DECORATIONS), else_=0)), 0).label("decorations"),
             )
             .outerjoin(schema.source_object, _OBJECT.source_id == schema.source.c.id)
             .group_by(schema.source.c.id)
@@ -61,6 +73,7 @@ class Status:
                 _OBJECT.path,
                 _OBJECT.quarantine_class.label("error_class"),
                 _OBJECT.quarantine_message.label("message"),
+                _OBJECT.container_object_id.is_not(None).label("is_contained"),
             )
             .join(schema.source, schema.source.c.id == _OBJECT.source_id)
             .where(_CURRENT, _OBJECT.quarantine_class.is_not(None))

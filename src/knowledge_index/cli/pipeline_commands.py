@@ -1,7 +1,8 @@
 """add-source, sync, run, status."""
 
 import os
-from pathlib import Path
+from collections import Counter
+from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 import typer
@@ -155,7 +156,9 @@ def run(
         [f"{each.path}: {each.error_class}: {each.message}" for each in report.quarantined],
     )
     _list(f"{len(report.unread)} could not be read", [f"{path}: {reason}" for path, reason in report.unread])
-    if report.unread or (strict and report.quarantined):
+    # What someone attached is not the operator's to change: a picture in a mail must not fail every strict run.
+    failed = [each for each in report.quarantined if not (each.is_contained and each.error_class == "unsupported")]
+    if report.unread or (strict and failed):
         raise typer.Exit(1)
 
 
@@ -200,15 +203,29 @@ def status(
         typer.echo(f"  ACL map       {each.acl_map or 'none: visible to nobody'}")
         typer.echo(f"  last synced   {each.last_synced_at or 'never'}")
         typer.echo(f"  objects       {each.current}, of which {each.indexed} indexed, {each.pending} pending")
+        typer.echo(
+            f"  contained     {each.contained} of the objects lie in mails and archives; "
+            f"{each.decorations} decorations are left out"
+        )
         typer.echo(f"  quarantined   {each.quarantined}")
         typer.echo(f"  no grants     {each.without_grants} (visible to nobody)")
         typer.echo(f"  history       {each.superseded} superseded, {each.tombstoned} tombstoned")
     typer.echo(f"\nIndex: {passages} passages in {rows} distinct rows; embedding {signature or 'none yet'}")
     if interrupted:
         typer.echo("A run did not end: run 'ki run' to go on where it stood.")
+    unread = [each for each in quarantined if each.is_contained and each.error_class == "unsupported"]
     _list(
-        f"{len(quarantined)} quarantined",
-        [f"{each.source}:{each.path}: {each.error_class}: {each.message}" for each in quarantined],
+        f"{len(quarantined) - len(unread)} quarantined",
+        [
+            f"{each.source}:{each.path}: {each.error_class}: {each.message}"
+            for each in quarantined
+            if each not in unread
+        ],
+    )
+    suffixes = Counter(PurePosixPath(each.path).suffix.lower() or "no suffix" for each in unread)
+    _list(
+        f"{len(unread)} files inside mails and archives are of formats that are not read",
+        [f"{suffix}: {count}" for suffix, count in sorted(suffixes.items())],
     )
     _list(f"{len(twins)} contents on both sides of a wall", [" = ".join(each.paths) for each in twins])
 

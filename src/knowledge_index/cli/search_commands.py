@@ -1,11 +1,15 @@
 """search and show."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from knowledge_index.cli.output import one_line, print_json, printable
 from knowledge_index.cli.state import State
+
+if TYPE_CHECKING:
+    from knowledge_index.retrieval import ShownMail
 
 _AsOption = Annotated[
     str, typer.Option("--as", metavar="PRINCIPALS", help="Who asks: user:a,group:b. Nothing is assumed.")
@@ -69,16 +73,26 @@ def show(
     context: typer.Context,
     hit: Annotated[str, typer.Argument(metavar="HIT", help="The id that a search printed.")],
     principals: _AsOption,
+    thread: Annotated[bool, typer.Option("--thread", help="List the mails of its thread, oldest first.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Show a hit's passage in its context."""
+    """Show a hit's passage in its context, or its thread.
+
+    A thread is made of what the mails state that the caller may see; that of an attachment is its mail's.
+    """
     from knowledge_index.domain.principals import parse_principals
-    from knowledge_index.retrieval import show_hit
+    from knowledge_index.retrieval import show_hit, show_thread
 
     state: State = context.obj
     caller = parse_principals(principals)
     with state.catalog() as catalog:
-        shown = show_hit(catalog, hit, caller)
+        if thread:
+            mails = show_thread(catalog, hit, caller)
+        else:
+            shown = show_hit(catalog, hit, caller)
+    if thread:
+        _print_thread(mails, as_json=as_json)
+        return
     each = shown.occurrence
     if as_json:
         print_json(
@@ -109,3 +123,15 @@ def show(
     typer.echo(f"… {before}" if before else "")
     typer.echo(f"\n>>> {passage} <<<\n")
     typer.echo(f"{after} …" if after else "")
+
+
+def _print_thread(mails: "Sequence[ShownMail]", *, as_json: bool) -> None:
+    if as_json:
+        print_json({"mails": mails})
+        return
+    if not mails:
+        typer.echo("The hit is no mail and lies in none.")
+    for place, each in enumerate(mails, start=1):
+        mark = "  <- this one" if each.is_asked_for else ""
+        typer.echo(f"{place:2}. {each.sent_at or 'no date':25}  {printable(each.title)}{mark}")
+        typer.echo(f"    {printable(f'{each.source}:{each.path}')}")

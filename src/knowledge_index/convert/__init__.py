@@ -11,9 +11,11 @@ _MODULE_BY_SUFFIX = {
     ".docx": "docx",
     ".eml": "eml",
     ".md": "plaintext",
+    ".msg": "msg",
     ".pdf": "pdf",
     ".txt": "plaintext",
     ".xlsx": "xlsx",
+    ".zip": "zip",
 }
 
 __all__ = ["converter_for"]

@@ -44,11 +44,16 @@ class PageSpan:
 class ContainedFile:
     """A file inside another: a mail's attachment, a nested message, a member of an archive.
 
-    ``name`` is its name inside the container, with ``/`` between folders, never absolute and without ``..``.
+    ``name`` is its name inside the container, with ``/`` between folders, never absolute and without ``..``; no two
+    files of one container share one. ``error_class`` and ``message`` say why its bytes could not be had; ``data`` is
+    then empty. A decoration (an inline picture, a detached signature) is counted and becomes no object of its own.
     """
 
     name: str
     data: bytes
+    error_class: str | None = None
+    message: str | None = None
+    is_decoration: bool = False
 
 
 @dataclass(frozen=True)

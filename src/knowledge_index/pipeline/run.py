@@ -11,12 +11,13 @@ from knowledge_index.domain.errors import KnowledgeIndexError
 from knowledge_index.domain.progress import Progress
 from knowledge_index.embed import CachedEmbedder, Embedder, VectorCache
 from knowledge_index.index import holds_indexes, open_lexical_index, open_vector_index
-from knowledge_index.pipeline.converting import convert_object, needs_conversion, quarantine_bug
+from knowledge_index.pipeline.converting import needs_conversion, quarantine_bug
 from knowledge_index.pipeline.enriching import ENRICHER_VERSION, enrich_document
 from knowledge_index.pipeline.indexing import Indexer
 from knowledge_index.pipeline.passages import fingerprint_of
 from knowledge_index.pipeline.relating import renew_relations
 from knowledge_index.pipeline.report import RunReport
+from knowledge_index.pipeline.trees import TreeConverter
 from knowledge_index.sources import open_source
 
 
@@ -33,7 +34,7 @@ def run_pipeline(
         IndexStateError: the vector index was made with another model.
     """
     report = RunReport()
-    converted = _convert(catalog, report, limit, progress)
+    converted = _convert(home, catalog, report, limit, progress)
     renew_relations(catalog, forget_old_titles=False)
     _enrich(catalog, report, progress)
     indexed = _index(home, catalog, config, embedder, report, limit, progress)
@@ -41,23 +42,26 @@ def run_pipeline(
     return report
 
 
-def _convert(catalog: Catalog, report: RunReport, limit: int | None, progress: Progress) -> set[int]:
+def _convert(home: Home, catalog: Catalog, report: RunReport, limit: int | None, progress: Progress) -> set[int]:
     """Returns the ids of the objects that were tried."""
     with catalog.transaction() as session:
         sources = {record.name: open_source(record) for record in session.sources.all()}
         objects = session.pipeline_objects.current()
-    waiting = [each for each in objects if needs_conversion(each)]
-    tried: set[int] = set()
+    waiting = {each.id for each in objects if needs_conversion(each)}
+    roots = {each.outermost_object_id or each.id for each in objects if each.id in waiting}
     with progress.task("convert", len(waiting) if limit is None else min(limit, len(waiting))) as task:
-        for each in waiting:
-            # One that cannot be read stays pending and comes first again, so it must not use up the limit.
-            if limit is not None and len(tried) - len(report.unread) == limit:
-                break
-            convert_object(catalog, sources, each, report)
-            tried.add(each.id)
-            task.advance()
-    report.left_for_later += len(waiting) - len(tried)
-    return tried
+        # What turns up inside a file was not counted when the bar was drawn.
+        trees = TreeConverter(
+            catalog, sources, home.installation_key, report, limit, lambda each: task.advance(int(each.id in waiting))
+        )
+        for each in objects:
+            if each.id in roots and not trees.limit_is_reached:
+                trees.convert(each)
+    if limit is not None:
+        with catalog.transaction() as session:
+            left = [each for each in session.pipeline_objects.current() if needs_conversion(each)]
+        report.left_for_later += sum(each.id not in trees.tried for each in left)
+    return trees.tried
 
 
 def _enrich(catalog: Catalog, report: RunReport, progress: Progress) -> None:
