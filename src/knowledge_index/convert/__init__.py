@@ -13,6 +13,7 @@ _MODULE_BY_SUFFIX = {
     ".md": "plaintext",
     ".pdf": "pdf",
     ".txt": "plaintext",
+    ".xlsm": "xlsx",
     ".xlsx": "xlsx",
 }
 

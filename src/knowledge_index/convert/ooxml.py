@@ -4,6 +4,7 @@ import io
 import posixpath
 import re
 import zipfile
+from collections.abc import Iterator
 from typing import Any
 
 from knowledge_index.domain.errors import ConversionError
@@ -63,6 +64,30 @@ class OoxmlPackage:
         except Exception as error:
             # Each decompressor has errors of its own (zlib, bz2, lzma), and none of them says anything but "damaged".
             raise ConversionError("damaged", f"part {name} does not unpack: {_named(error)}") from error
+
+    def pieces(self, name: str, size_bytes: int) -> Iterator[bytes]:
+        """The bytes of a part in pieces, each of about that size and ending before a tag.
+
+        Raises:
+            ConversionError: as :meth:`read`.
+        """
+        try:
+            info = self._archive.getinfo(name)
+        except KeyError as error:
+            raise ConversionError("damaged", f"the package lacks its part {name}") from error
+        if info.file_size > _MAX_PART_BYTES:
+            raise ConversionError("too_large", f"part {name} unpacks to {info.file_size} bytes")
+        rest = b""
+        try:
+            with self._archive.open(info) as stream:
+                while piece := stream.read(size_bytes):
+                    head, tag, tail = (rest + piece).rpartition(b"<")
+                    rest = tag + tail
+                    if head:
+                        yield head
+        except Exception as error:
+            raise ConversionError("damaged", f"part {name} does not unpack: {_named(error)}") from error
+        yield rest
 
     def parse(self, name: str) -> Any:
         """The root element of an XML part; bare ampersands are read as the character.
