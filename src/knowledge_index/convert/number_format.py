@@ -78,39 +78,18 @@ _ELAPSED = re.compile(r"h+|m+|s+", re.IGNORECASE)
 # The low bytes of a Windows locale id: the language is in the lowest.
 _GERMAN_LANGUAGE = 0x07
 _SWISS_GERMAN = 0x807
-_MONTHS = {
-    False: [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ],
-    True: [
-        "Januar",
-        "Februar",
-        "März",
-        "April",
-        "Mai",
-        "Juni",
-        "Juli",
-        "August",
-        "September",
-        "Oktober",
-        "November",
-        "Dezember",
-    ],
-}
+_ENGLISH_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_GERMAN_MONTHS = (
+    *("Januar", "Februar", "März", "April", "Mai", "Juni"),
+    *("Juli", "August", "September", "Oktober", "November", "Dezember"),
+)
+_MONTHS = {False: _ENGLISH_MONTHS, True: _GERMAN_MONTHS}
 _DAYS = {
-    False: ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"],
-    True: ["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"],
+    False: ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    True: ("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"),
 }
 # German Excel shortens March so, and every other month to its first three letters.
 _SHORT_MONTHS = {"März": "Mrz"}

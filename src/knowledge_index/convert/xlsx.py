@@ -9,7 +9,7 @@ from typing import Any
 
 from knowledge_index.convert.normalise import converted
 from knowledge_index.convert.number_format import BUILTIN_FORMATS, GENERAL, format_number, format_text
-from knowledge_index.convert.ooxml import OoxmlPackage, escape_bare_ampersands
+from knowledge_index.convert.ooxml import OoxmlPackage
 from knowledge_index.convert.xlsx_comments import sheet_comments
 from knowledge_index.convert.xlsx_sheet import CellSource, local_name, position, read_sheet, rich_text, unescaped
 from knowledge_index.domain.documents import ConvertedDocument
@@ -46,7 +46,7 @@ class XlsxConverter:
         """
         workbook = _Workbook(OoxmlPackage(data))
         document = converted(workbook.text(), workbook.title(), self.name, self.version)
-        return replace(document, degraded=tuple(dict.fromkeys(workbook.degraded)))
+        return replace(document, degraded=workbook.degradations())
 
 
 CONVERTER = XlsxConverter()
@@ -71,7 +71,7 @@ class _Workbook:
                 raise ConversionError("damaged", "the package holds no workbook; it may be another kind of file")
             self.degraded.append("the package does not say which part is the workbook")
             self._part = _WORKBOOK
-        self._root = self._parse(self._part)
+        self._root = self._package.parse(self._part)
         self._related = self._relations(self._part)
         properties = self._root.find("{*}workbookPr")
         self._epoch_1904 = properties is not None and properties.get("date1904") in ("1", "true")
@@ -80,6 +80,10 @@ class _Workbook:
 
     def title(self) -> str | None:
         return self._package.title()
+
+    def degradations(self) -> tuple[str, ...]:
+        """What was wrong, each thing once."""
+        return tuple(dict.fromkeys([*self._package.repairs, *self.degraded]))
 
     def text(self) -> str:
         texts: list[str] = []
@@ -113,7 +117,7 @@ class _Workbook:
         if sheet.part is None:
             return []
         try:
-            source = read_sheet(self._package, sheet.part, self.degraded)
+            source = read_sheet(self._package, sheet.part)
         except ConversionError as error:
             if error.error_class != "damaged" or "document type" in str(error):
                 raise
@@ -181,7 +185,7 @@ class _Workbook:
     def _optional(self, part: str, what: str) -> Any:
         """The root of a part that the cells can be read without, or None."""
         try:
-            return self._parse(part)
+            return self._package.parse(part)
         except ConversionError as error:
             if error.error_class != "damaged" or "document type" in str(error):
                 raise
@@ -190,12 +194,6 @@ class _Workbook:
 
     def _try_parse(self, sheet_name: str, part: str) -> Any:
         return self._optional(part, f"what belongs to sheet '{sheet_name}'")
-
-    def _parse(self, part: str) -> Any:
-        root = self._package.parse(part)
-        if escape_bare_ampersands(content := self._package.read(part)) != content:
-            self.degraded.append(f"{part}: a bare & was read as the character")
-        return root
 
     def _relations(self, part: str) -> list[tuple[str, str, str]]:
         try:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from knowledge_index.convert.ooxml import OoxmlPackage, escape_bare_ampersands
+from knowledge_index.convert.ooxml import OoxmlPackage, repaired_xml
 from knowledge_index.domain.errors import ConversionError
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -76,8 +76,8 @@ class SheetSource:
                 yield cell
 
 
-def read_sheet(package: OoxmlPackage, part: str, degraded: list[str]) -> SheetSource:
-    """The cells of a worksheet part; a repair is noted in ``degraded``.
+def read_sheet(package: OoxmlPackage, part: str) -> SheetSource:
+    """The cells of a worksheet part; a repair is noted in the package.
 
     Raises:
         ConversionError: ``damaged`` or ``too_large``.
@@ -88,11 +88,18 @@ def read_sheet(package: OoxmlPackage, part: str, degraded: list[str]) -> SheetSo
         return _read(package, part, lambda piece: piece)
     except etree.XMLSyntaxError:
         pass
+    found: set[str] = set()
+
+    def repaired(piece: bytes) -> bytes:
+        content, wrong = repaired_xml(piece)
+        found.update(wrong)
+        return content
+
     try:
-        sheet = _read(package, part, escape_bare_ampersands)
+        sheet = _read(package, part, repaired)
     except etree.XMLSyntaxError as error:
         raise ConversionError("damaged", f"part {part} is no well-formed XML: {error}") from error
-    degraded.append(f"{part}: a bare & was read as the character")
+    package.note_repair(part, found)
     return sheet
 
 
