@@ -21,7 +21,7 @@ DISTINCT_TEXT_FILES = 6
 class ShoutingConverter(PlainTextConverter):
     """A later version that puts a line ahead of the text, so that every offset moves."""
 
-    version = "2"
+    version = "later"
 
     def convert(self, data: bytes) -> ConvertedDocument:
         return ConvertedDocument("READ ANEW\n" + super().convert(data).text, None, self.name, self.version)

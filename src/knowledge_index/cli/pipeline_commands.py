@@ -171,6 +171,7 @@ def status(
     with state.catalog() as catalog, catalog.transaction() as session:
         sources = session.status.sources()
         quarantined = session.status.quarantined()
+        degraded = session.status.degraded()
         twins = session.status.wall_twins()
         passages, rows = session.status.index_counts()
         signature = session.meta.embedding_signature()
@@ -182,6 +183,7 @@ def status(
                 "home": str(state.home_folder),
                 "sources": sources,
                 "quarantined": quarantined,
+                "degraded": degraded,
                 "on_both_sides_of_a_wall": twins,
                 "passages": passages,
                 "index_rows": rows,
@@ -209,6 +211,11 @@ def status(
     _list(
         f"{len(quarantined)} quarantined",
         [f"{each.source}:{each.path}: {each.error_class}: {each.message}" for each in quarantined],
+    )
+    scanned = sum(each.pages_without_text for each in degraded)
+    _list(
+        f"{len(degraded)} degraded, {scanned} scanned pages without text",
+        [f"{each.source}:{each.path}: {'; '.join(each.degraded)}" for each in degraded],
     )
     _list(f"{len(twins)} contents on both sides of a wall", [" = ".join(each.paths) for each in twins])
 

@@ -48,7 +48,7 @@ def converter_for(path: str, ocr_languages: str = "") -> Converter:
     return _by_content(module, ocr_languages)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _ByContent:
     """The converter of a name, which hands a file of another kind to that kind's converter.
 

@@ -50,7 +50,7 @@ def is_scan(page: Any, text: str) -> bool:
             return True
         left, bottom, right, top = each.get_bounds()
         if (right - left) * (top - bottom) >= _SCAN_COVER * width * height:
-            return each.type == pdfium.FPDF_PAGEOBJ_IMAGE
+            return bool(each.type == pdfium.FPDF_PAGEOBJ_IMAGE)
     return False
 
 
@@ -102,7 +102,7 @@ def _is_upright(text_page: Any, index: int) -> bool:
     import pypdfium2.raw as pdfium
 
     angle = pdfium.FPDFText_GetCharAngle(text_page, index)
-    return min(angle % (2 * math.pi), -angle % (2 * math.pi)) < _UPRIGHT_RADIANS
+    return bool(min(angle % (2 * math.pi), -angle % (2 * math.pi)) < _UPRIGHT_RADIANS)
 
 
 def _pieces(text_page: Any, line: str, start: int) -> Iterator[Piece]:

@@ -105,13 +105,17 @@ def _shape_lines(shape: Any) -> Iterator[str]:
                 yield _CELL_SEPARATOR.join(cell for cell in cells if cell)
     elif getattr(shape, "has_chart", False) and shape.has_chart:
         yield from _chart_lines(shape.chart)
+    elif _is_slide_number(shape):
+        return
     elif shape.has_text_frame:
-        if shape.is_placeholder and shape.placeholder_format.type is not None:
-            if shape.placeholder_format.type.name == _PLACEHOLDER_NUMBER:
-                return
         yield from (text for paragraph in shape.text_frame.paragraphs if (text := paragraph.text.strip()))
     else:
         yield from _diagram_lines(shape)
+
+
+def _is_slide_number(shape: Any) -> bool:
+    kind = shape.placeholder_format.type if shape.is_placeholder else None
+    return kind is not None and kind.name == _PLACEHOLDER_NUMBER
 
 
 def _chart_lines(chart: Any) -> Iterator[str]:

@@ -124,7 +124,9 @@ class _Workbook:
             self.degraded.append(f"sheet '{sheet.name}' cannot be read: {error}")
             return []
         rows: defaultdict[int, list[str]] = defaultdict(list)
-        masters = {cell.shared_index: cell for cell in source.cells if cell.shared_index and cell.formula}
+        masters: dict[str | None, CellSource] = {
+            cell.shared_index: cell for cell in source.cells if cell.shared_index and cell.formula
+        }
         for cell in source.shown_cells():
             text = " ".join(self._cell_text(cell, masters).split())
             if text:
