@@ -48,7 +48,7 @@ def converter_for(path: str, ocr_languages: str = "") -> Converter:
     return _by_content(module, ocr_languages)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _ByContent:
     """The converter of a name, which hands a file of another kind to that kind's converter.
 
@@ -57,14 +57,27 @@ class _ByContent:
 
     module: str
     ocr_languages: str
-    name: str
-    version: str
-    suffixes: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        return self._own.name
+
+    @property
+    def version(self) -> str:
+        return self._own.version
+
+    @property
+    def suffixes(self) -> frozenset[str]:
+        return self._own.suffixes
+
+    @property
+    def _own(self) -> Converter:
+        return _load(self.module, self.ocr_languages)
 
     def convert(self, data: bytes) -> ConvertedDocument:
         kind = kind_of(data)
         if kind is None or kind == self.module:
-            return _load(self.module, self.ocr_languages).convert(data)
+            return self._own.convert(data)
         document = _load(kind, self.ocr_languages).convert(data)
         note = f"is {_KIND_NAMES[kind]}, named {' or '.join(sorted(self.suffixes))}"
         return replace(
@@ -77,8 +90,7 @@ class _ByContent:
 
 @cache
 def _by_content(module: str, ocr_languages: str) -> Converter:
-    own = _load(module, ocr_languages)
-    return _ByContent(module, ocr_languages, own.name, own.version, own.suffixes)
+    return _ByContent(module, ocr_languages)
 
 
 @cache

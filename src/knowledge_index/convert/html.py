@@ -13,6 +13,7 @@ _PRESCAN_BYTES = 1024
 _STATED_CHARSET = re.compile(rb"<meta[^>]{0,500}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 _NEVER_SHOWN = ("script", "style", "template", "noscript", "head", "object", "iframe", "svg", "datalist")
 _HIDING_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+_EMPTY_LINES = re.compile(r"\n{3,}")
 _MAX_DEPTH = 200
 # What browsers read where a page states ASCII or Latin 1.
 _WINDOWS = {"ascii", "iso-8859-1", "iso8859-1", "latin-1", "latin1", "us-ascii"}
@@ -100,7 +101,7 @@ def _shown(root: Any) -> str:
     # The strict profile keeps no line for what has no text, unlike the relaxed one.
     config = ParserConfig(css=CSS_PROFILES["strict"], table_cell_separator=" | ", display_images=True)
     text = str(Inscriptis(root, config).get_text())
-    return "\n".join(_tidy(line) for line in text.split("\n"))
+    return _EMPTY_LINES.sub("\n\n", "\n".join(_tidy(line) for line in text.split("\n")))
 
 
 def _tidy(line: str) -> str:

@@ -19,6 +19,8 @@ _MIN_COLUMN_LINES = 4
 _MIN_MEDIAN_CHARS = 15
 _FULL_LINES_SHARE = 0.5
 _FULL_LINE_WIDTH = 0.75
+# A blank that many lines high ends a column: what comes then may be a footer, narrow enough to fit into the gutter.
+_COLUMN_ENDS_PER_HEIGHT = 3.0
 # Two lines overlap when they share more than this part of the lower one's height.
 _OVERLAP = 0.5
 
@@ -156,10 +158,16 @@ def _gutter_run(rows: Sequence[list[Piece]], start: int) -> tuple[int, tuple[flo
         width = _GUTTER_PER_HEIGHT * max(one.height, other.height)
         end = start
         while end < len(rows) and (narrowed := _free_strip(rows[end], strip, width)) is not None:
+            if end > start and _distance(rows[end - 1], rows[end]) > _COLUMN_ENDS_PER_HEIGHT * one.height:
+                break
             strip, end = narrowed, end + 1
         if end > best[0]:
             best = end, strip
     return best
+
+
+def _distance(row: Sequence[Piece], following: Sequence[Piece]) -> float:
+    return min(piece.bottom for piece in row) - max(piece.top for piece in following)
 
 
 def _free_strip(row: Sequence[Piece], strip: tuple[float, float], width: float) -> tuple[float, float] | None:

@@ -6,6 +6,7 @@ bound at build time. Functions and their signatures are those of Tesseract's ``c
 
 import ctypes
 import os
+import weakref
 from functools import cache
 from typing import Any, Protocol
 
@@ -47,6 +48,8 @@ class TesseractRecogniser:
                 f"conversion.ocr_languages is '{languages}', but Tesseract cannot load that; install its language data "
                 "(Debian: tesseract-ocr-deu, tesseract-ocr-eng) or change the setting"
             )
+        # The library complains at the end of the process of what was not given back.
+        weakref.finalize(self, self._library.TessBaseAPIDelete, self._handle)
         version = ctypes.string_at(self._library.TessVersion()).decode()
         self.signature = f"tesseract {version} {languages}"
 
@@ -84,6 +87,7 @@ def _library() -> Any:
             ("TessBaseAPISetImage", None, [pointer, text, number, number, number, number]),
             ("TessBaseAPISetSourceResolution", None, [pointer, number]),
             ("TessBaseAPIGetUTF8Text", pointer, [pointer]),
+            ("TessBaseAPIDelete", None, [pointer]),
             ("TessBaseAPIClear", None, [pointer]),
             ("TessBaseAPIClearAdaptiveClassifier", None, [pointer]),
             ("TessDeleteText", None, [pointer]),

@@ -105,8 +105,8 @@ class _Reader:
 
     def text(self) -> str:
         """Headers, body and footers."""
-        parts = ("".join(self.stories.get(story, [])) for story in ("header", "body", "footer"))
-        return "\n".join(line for part in parts for line in _lines(part))
+        parts = ("".join(self.stories.get(story, [])).strip("\n") for story in ("header", "body", "footer"))
+        return "\n\n".join("\n".join(_lines(part)) for part in parts if part)
 
     def read(self, data: bytes) -> None:
         """Read a whole file; what follows its outermost group is no part of it."""
