@@ -38,7 +38,7 @@ def use_later_version(monkeypatch: pytest.MonkeyPatch) -> None:
     later = ShoutingConverter()
     monkeypatch.setattr(
         "knowledge_index.pipeline.converting.converter_for",
-        lambda path: later if path.endswith(".txt") else converter_for(path),
+        lambda path, *ocr: later if path.endswith(".txt") else converter_for(path, *ocr),
     )
 
 

@@ -30,37 +30,39 @@ def run_pipeline(
 
     Raises:
         ModelError: the embedding model cannot be loaded.
+        ConfigurationError: conversion.ocr_languages asks for what is not installed.
         IndexStateError: the vector index was made with another model.
     """
     report = RunReport()
-    converted = _convert(catalog, report, limit, progress)
+    converted = _convert(catalog, config, report, limit, progress)
     renew_relations(catalog, forget_old_titles=False)
-    _enrich(catalog, report, progress)
+    _enrich(catalog, config, report, progress)
     indexed = _index(home, catalog, config, embedder, report, limit, progress)
     report.objects = len(converted | indexed)
     return report
 
 
-def _convert(catalog: Catalog, report: RunReport, limit: int | None, progress: Progress) -> set[int]:
+def _convert(catalog: Catalog, config: AppConfig, report: RunReport, limit: int | None, progress: Progress) -> set[int]:
     """Returns the ids of the objects that were tried."""
+    ocr_languages = config.conversion.ocr_languages
     with catalog.transaction() as session:
         sources = {record.name: open_source(record) for record in session.sources.all()}
         objects = session.pipeline_objects.current()
-    waiting = [each for each in objects if needs_conversion(each)]
+    waiting = [each for each in objects if needs_conversion(each, ocr_languages)]
     tried: set[int] = set()
     with progress.task("convert", len(waiting) if limit is None else min(limit, len(waiting))) as task:
         for each in waiting:
             # One that cannot be read stays pending and comes first again, so it must not use up the limit.
             if limit is not None and len(tried) - len(report.unread) == limit:
                 break
-            convert_object(catalog, sources, each, report)
+            convert_object(catalog, sources, each, report, ocr_languages)
             tried.add(each.id)
             task.advance()
     report.left_for_later += len(waiting) - len(tried)
     return tried
 
 
-def _enrich(catalog: Catalog, report: RunReport, progress: Progress) -> None:
+def _enrich(catalog: Catalog, config: AppConfig, report: RunReport, progress: Progress) -> None:
     with catalog.transaction() as session:
         objects = session.pipeline_objects.current()
     waiting: dict[int, list[PipelineObject]] = {}
@@ -75,7 +77,7 @@ def _enrich(catalog: Catalog, report: RunReport, progress: Progress) -> None:
                 raise
             except Exception as error:  # noqa: BLE001  one text that our own code fails on must not stop the estate
                 for each in holders:
-                    quarantine_bug(catalog, each, error, report)
+                    quarantine_bug(catalog, each, error, report, config.conversion.ocr_languages)
             else:
                 report.enriched += 1
             task.advance()
@@ -117,7 +119,16 @@ def _index(
         session.meta.set_embedding_signature(signature)
     with closing(VectorCache(home.vector_cache_file)) as cache:
         cached = CachedEmbedder(embedder, cache)
-        indexer = Indexer(catalog, lexical, vectors, cached, chunker, report, compare_rows=index_is_gone)
+        indexer = Indexer(
+            catalog,
+            lexical,
+            vectors,
+            cached,
+            chunker,
+            report,
+            compare_rows=index_is_gone,
+            ocr_languages=config.conversion.ocr_languages,
+        )
         indexer.unindex(to_unindex)
         with progress.task("index", len(waiting)) as task:
             for each in waiting:
