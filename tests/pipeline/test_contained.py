@@ -184,10 +184,8 @@ def test_a_run_limited_to_one_object_at_a_time_ends_where_an_unlimited_one_does(
 def test_a_newer_converter_of_the_container_leaves_the_files_alone_that_are_as_before(
     firm: SmallFirm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from knowledge_index.convert import converter_for
-
     firm.sync_and_run()
-    monkeypatch.setattr(converter_for("x.eml"), "version", "next", raising=False)
+    monkeypatch.setattr("knowledge_index.convert.eml.EmlConverter.version", "next")
     report = firm.run()
     # The mail and the forwarded one; offer, archive and lease are what they were.
     assert report.conversions == 2
@@ -197,10 +195,8 @@ def test_a_newer_converter_of_the_container_leaves_the_files_alone_that_are_as_b
 def test_a_newer_converter_of_a_contained_file_opens_its_containers_again(
     firm: SmallFirm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from knowledge_index.convert import converter_for
-
     firm.sync_and_run()
-    monkeypatch.setattr(converter_for("x.txt"), "version", "next", raising=False)
+    monkeypatch.setattr("knowledge_index.convert.plaintext.PlainTextConverter.version", "next")
     firm.run()
     assert {each[2] for each in firm.stores().objects.values()} >= {"plaintext", "eml", "zip"}
     assert firm.run().conversions == 0
@@ -247,10 +243,10 @@ def test_a_container_that_changed_since_the_sync_is_reported_once(firm: SmallFir
 def test_a_converter_that_gives_a_file_out_once_only_costs_that_file(
     firm: SmallFirm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(name: str, data: bytes) -> object:
+    def failing(name: str, data: bytes, ocr_languages: str) -> object:
         if name.endswith(".zip"):
             raise ConversionError("damaged", "is torn")
-        return original(name, data)
+        return original(name, data, ocr_languages)
 
     original = trees.convert_bytes
     monkeypatch.setattr(trees, "convert_bytes", failing)

@@ -32,8 +32,8 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> FaultyConverter:
     """Stands in for the converter of the lease's note."""
     converter = FaultyConverter()
 
-    def choose(path: str) -> Converter:
-        return converter if path == LEASE_NOTE else converter_for(path)
+    def choose(path: str, *ocr: str) -> Converter:
+        return converter if path == LEASE_NOTE else converter_for(path, *ocr)
 
     monkeypatch.setattr("knowledge_index.pipeline.converting.converter_for", choose)
     return converter
@@ -110,7 +110,7 @@ def test_a_paper_that_a_new_converter_cannot_read_leaves_the_indexes(
     converter = FaultyConverter()
     monkeypatch.setattr(
         "knowledge_index.pipeline.converting.converter_for",
-        lambda path: converter if path == LEASE_NOTE else converter_for(path),
+        lambda path, *ocr: converter if path == LEASE_NOTE else converter_for(path, *ocr),
     )
 
     report = firm.run()
@@ -126,7 +126,7 @@ def test_a_mended_converter_brings_the_paper_back(firm: SmallFirm, monkeypatch: 
         converter = FaultyConverter()
         patched.setattr(
             "knowledge_index.pipeline.converting.converter_for",
-            lambda path: converter if path == LEASE_NOTE else converter_for(path),
+            lambda path, *ocr: converter if path == LEASE_NOTE else converter_for(path, *ocr),
         )
         firm.sync_and_run()
     report = firm.run()

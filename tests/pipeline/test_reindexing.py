@@ -21,7 +21,7 @@ DISTINCT_TEXT_FILES = 6
 class ShoutingConverter(PlainTextConverter):
     """A later version that puts a line ahead of the text, so that every offset moves."""
 
-    version = "2"
+    version = "later"
 
     def convert(self, data: bytes) -> ConvertedDocument:
         return ConvertedDocument("READ ANEW\n" + super().convert(data).text, None, self.name, self.version)
@@ -38,7 +38,7 @@ def use_later_version(monkeypatch: pytest.MonkeyPatch) -> None:
     later = ShoutingConverter()
     monkeypatch.setattr(
         "knowledge_index.pipeline.converting.converter_for",
-        lambda path: later if path.endswith(".txt") else converter_for(path),
+        lambda path, *ocr: later if path.endswith(".txt") else converter_for(path, *ocr),
     )
 
 
@@ -58,7 +58,7 @@ def test_a_converter_of_another_version_converts_its_files_again(
     indexed: SmallFirm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = indexed.stores()
-    monkeypatch.setattr("knowledge_index.convert.plaintext.PlainTextConverter.version", "2")
+    monkeypatch.setattr("knowledge_index.convert.plaintext.PlainTextConverter.version", "later")
 
     report = indexed.run()
 
@@ -66,7 +66,7 @@ def test_a_converter_of_another_version_converts_its_files_again(
     # The same text came out, so nothing is embedded or written.
     assert (report.embeddings, report.rows_written, report.rows_removed) == (0, 0, 0)
     assert indexed.stores().passages == before.passages
-    assert indexed.search("besenrein", REAL_ESTATE)[0].converter == "plaintext 2"
+    assert indexed.search("besenrein", REAL_ESTATE)[0].converter == "plaintext later"
 
 
 def test_passages_follow_the_text_of_another_converter_version(

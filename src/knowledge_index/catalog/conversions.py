@@ -1,5 +1,6 @@
 """Converted documents and the identifiers found in them."""
 
+import json
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, delete, insert, select, update
@@ -37,10 +38,25 @@ class Conversions:
                 text=document.text,
                 text_sha256=document.text_sha256,
                 title=document.title,
+                pages_without_text=document.pages_without_text,
+                degraded=json.dumps(document.degraded, ensure_ascii=False),
             )
             .returning(_DOCUMENT.id)
         )
-        return int(self._connection.execute(statement).scalar_one())
+        document_id = int(self._connection.execute(statement).scalar_one())
+        pages = [
+            {
+                "converted_document_id": document_id,
+                "start_char": page.start_char,
+                "end_char": page.end_char,
+                "number": page.number,
+            }
+            for page in document.pages
+            if page.end_char > page.start_char
+        ]
+        if pages:
+            self._connection.execute(insert(schema.page_span), pages)
+        return document_id
 
     def text(self, document_id: int) -> str:
         """The whole text of a converted document."""

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, insert, sele
 from sqlalchemy.dialects.sqlite import insert as insert_or_ignore
 
 from knowledge_index.catalog import schema
-from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, Occurrence
+from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, Occurrence, ReadingNotes
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus
 
@@ -150,6 +150,22 @@ class Passages:
             if acl_class_id in scope.acl_class_ids:
                 values[_STATUS_PLACE] = _STATUS_OF[values[_STATUS_PLACE]]
                 yield Occurrence(*values)
+
+    def reading_notes(self, object_id: int, start_char: int) -> ReadingNotes:
+        """On which page of an object's text a place is, and what was wrong when the text was read."""
+        document_id, degraded = self._connection.execute(
+            select(_DOCUMENT.id, _DOCUMENT.degraded)
+            .join(schema.source_object, _OBJECT.converted_document_id == _DOCUMENT.id)
+            .where(_OBJECT.id == object_id)
+        ).one()
+        page = schema.page_span.c
+        number = self._connection.execute(
+            select(page.number)
+            .where(page.converted_document_id == document_id, page.start_char <= start_char)
+            .order_by(page.start_char.desc())
+            .limit(1)
+        ).scalar()
+        return ReadingNotes(number, tuple(json.loads(degraded)))
 
     def text_between(self, object_id: int, start_char: int, end_char: int) -> str:
         """The characters of an object's text from ``start_char`` to ``end_char``, as far as there are any."""

@@ -200,6 +200,24 @@ class Occurrence:
 
 
 @dataclass(frozen=True)
+class ReadingNotes:
+    """How a text was read: the page of a place in it, None where the format has none, and what was repaired or lost."""
+
+    page: int | None
+    degraded: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DegradedObject:
+    """A source object whose text was repaired or is incomplete, and its pages that are pictures only, for operators."""
+
+    source: str
+    path: str
+    degraded: tuple[str, ...]
+    pages_without_text: int
+
+
+@dataclass(frozen=True)
 class QuarantinedObject:
     """A source object whose text could not be had, and why."""
 

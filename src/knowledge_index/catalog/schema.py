@@ -55,8 +55,21 @@ converted_document = Table(
     Column("text", Text, nullable=False),
     Column("text_sha256", String, nullable=False),
     Column("title", Text, nullable=True),
+    Column("pages_without_text", Integer, nullable=False),
+    Column("degraded", Text, nullable=False),
     Column("enricher_version", String, nullable=True),
     UniqueConstraint("blob_sha256", "converter_name", "converter_version"),
+)
+
+# The pages of a converted document that have text, by where they begin in it.
+page_span = Table(
+    "page_span",
+    metadata,
+    Column("converted_document_id", ForeignKey("converted_document.id"), primary_key=True),
+    Column("start_char", Integer, primary_key=True),
+    Column("end_char", Integer, nullable=False),
+    Column("number", Integer, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 identifier = Table(
@@ -190,6 +203,7 @@ __all__ = [
     "mail_id",
     "meta",
     "metadata",
+    "page_span",
     "source",
     "source_object",
 ]

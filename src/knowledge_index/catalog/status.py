@@ -1,11 +1,19 @@
 """What operators want to know of the estate; nothing here is meant for callers of a search."""
 
+import json
 from collections.abc import Collection
 
-from sqlalchemy import ColumnElement, Connection, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select
 
 from knowledge_index.catalog import schema
-from knowledge_index.catalog.records import ObjectState, QuarantinedObject, SourceStatus, Unsearchable, WallTwin
+from knowledge_index.catalog.records import (
+    DegradedObject,
+    ObjectState,
+    QuarantinedObject,
+    SourceStatus,
+    Unsearchable,
+    WallTwin,
+)
 
 _OBJECT = schema.source_object.c
 _CURRENT = _OBJECT.state == ObjectState.CURRENT
@@ -80,6 +88,21 @@ class Status:
             .order_by(schema.source.c.name, _OBJECT.path)
         )
         return [QuarantinedObject(**row) for row in self._connection.execute(statement).mappings()]
+
+    def degraded(self) -> list[DegradedObject]:
+        """Every current object whose text was repaired or is incomplete, by source and path."""
+        document = schema.converted_document.c
+        statement = (
+            select(schema.source.c.name, _OBJECT.path, document.degraded, document.pages_without_text)
+            .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+            .join(schema.converted_document, document.id == _OBJECT.converted_document_id)
+            .where(_CURRENT, or_(document.degraded != "[]", document.pages_without_text > 0))
+            .order_by(schema.source.c.name, _OBJECT.path)
+        )
+        return [
+            DegradedObject(row.name, row.path, tuple(json.loads(row.degraded)), row.pages_without_text)
+            for row in self._connection.execute(statement)
+        ]
 
     def wall_twins(self) -> list[WallTwin]:
         """Identical bytes under more than one ACL class, by hash."""

@@ -174,6 +174,7 @@ def status(
     with state.catalog() as catalog, catalog.transaction() as session:
         sources = session.status.sources()
         quarantined = session.status.quarantined()
+        degraded = session.status.degraded()
         twins = session.status.wall_twins()
         passages, rows = session.status.index_counts()
         signature = session.meta.embedding_signature()
@@ -185,6 +186,7 @@ def status(
                 "home": str(state.home_folder),
                 "sources": sources,
                 "quarantined": quarantined,
+                "degraded": degraded,
                 "on_both_sides_of_a_wall": twins,
                 "passages": passages,
                 "index_rows": rows,
@@ -226,6 +228,11 @@ def status(
     _list(
         f"{len(unread)} files inside mails and archives are of formats that are not read",
         [f"{suffix}: {count}" for suffix, count in sorted(suffixes.items())],
+    )
+    scanned = sum(each.pages_without_text for each in degraded)
+    _list(
+        f"{len(degraded)} degraded, {scanned} scanned pages without text",
+        [f"{each.source}:{each.path}: {'; '.join(each.degraded)}" for each in degraded],
     )
     _list(f"{len(twins)} contents on both sides of a wall", [" = ".join(each.paths) for each in twins])
 

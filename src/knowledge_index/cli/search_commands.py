@@ -60,9 +60,11 @@ def search(
             f"{hit.matter_ref} {hit.matter_title}".strip() if hit.matter_ref != hit.matter_title else hit.matter_ref
         )
         typer.echo(f"{place:2}. {printable(hit.title)}  [{hit.version_status}]  {hit.score:.4f}")
-        typer.echo(f"    {printable(f'{hit.source}:{hit.path}')}")
+        typer.echo(f"    {printable(f'{hit.source}:{hit.path}')}{_page(hit.page)}")
         typer.echo(f"    {printable(matter_name + ('  |  ' + hit.heading if hit.heading else ''))}")
         typer.echo(f"    {one_line(hit.passage, 220)}")
+        for line in hit.degraded:
+            typer.echo(f"    degraded: {one_line(line, 200)}")
         found_by = ", ".join(f"{leg.leg} #{leg.rank}" for leg in hit.legs)
         typer.echo(f"    {found_by}  ki show {hit.hit_id} --as {printable(principals)}\n")
     for note in result.notes:
@@ -109,6 +111,8 @@ def show(
                 "end_char": each.end_char,
                 "text_sha256": each.text_sha256,
                 "converter": each.converter,
+                "page": shown.reading.page,
+                "degraded": shown.reading.degraded,
                 "before": shown.before,
                 "passage": shown.passage,
                 "after": shown.after,
@@ -116,7 +120,9 @@ def show(
         )
         return
     typer.echo(f"{printable(each.title)}  [{each.version_status}]")
-    typer.echo(printable(f"{each.source}:{each.path}"))
+    typer.echo(printable(f"{each.source}:{each.path}") + _page(shown.reading.page))
+    for line in shown.reading.degraded:
+        typer.echo(f"degraded: {one_line(line, 200)}")
     typer.echo(printable(f"Matter {each.matter_ref} {each.matter_title}".rstrip()))
     typer.echo(f"Characters {each.start_char} to {each.end_char} of the text {each.text_sha256} by {each.converter}\n")
     before, passage, after = (printable(text.strip(), "\n\t") for text in (shown.before, shown.passage, shown.after))
@@ -135,3 +141,7 @@ def _print_thread(mails: "Sequence[ShownMail]", *, as_json: bool) -> None:
         mark = "  <- this one" if each.is_asked_for else ""
         typer.echo(f"{place:2}. {each.sent_at or 'no date':25}  {printable(each.title)}{mark}")
         typer.echo(f"    {printable(f'{each.source}:{each.path}')}")
+
+
+def _page(number: int | None) -> str:
+    return "" if number is None else f", page {number}"

@@ -69,9 +69,20 @@ class EmbeddingSettings(_Section):
     threads: int = Field(2, ge=1, le=64, description="texts embedded at the same time, each on one core")
 
 
+class ConversionSettings(_Section):
+    """How files become text."""
+
+    ocr_languages: str = Field(
+        "",
+        pattern=r"^(?:[A-Za-z_]+(?:\+[A-Za-z_]+)*)?$",
+        description="languages in which Tesseract reads scanned pages, as in deu+eng; empty: they are only counted",
+    )
+
+
 class AppConfig(_Section):
     """All settings: defaults < TOML file < KI_… environment < command line."""
 
     retrieval: RetrievalSettings = RetrievalSettings()  # type: ignore[call-arg]
     chunking: ChunkingSettings = ChunkingSettings()  # type: ignore[call-arg]
     embedding: EmbeddingSettings = EmbeddingSettings()  # type: ignore[call-arg]
+    conversion: ConversionSettings = ConversionSettings()  # type: ignore[call-arg]

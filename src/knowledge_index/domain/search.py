@@ -36,6 +36,8 @@ class SearchHit:
 
     ``hit_id`` is what ``ki show`` takes. ``passage == text[start_char:end_char]`` of the converted text whose SHA-256
     is ``text_sha256``. ``document_key`` names the logical paper; ``path`` is relative to the source's root, in NFC.
+    ``page`` is the page or slide on which the span starts, from 1 in the order of the file, or None where the format
+    has none. ``degraded`` says what of the file was repaired, guessed or could not be read.
     """
 
     hit_id: str
@@ -54,6 +56,8 @@ class SearchHit:
     converter: str
     score: float
     legs: tuple[LegRank, ...]
+    page: int | None = None
+    degraded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

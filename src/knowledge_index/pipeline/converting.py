@@ -10,52 +10,54 @@ from knowledge_index.pipeline.report import RunReport
 NO_CONVERTER = "none"
 
 
-def needs_conversion(each: PipelineObject) -> bool:
+def needs_conversion(each: PipelineObject, ocr_languages: str) -> bool:
     """Whether the object's text is missing or made by another converter version than the one at hand.
 
     A quarantined object is tried again only by another converter version; changed bytes are a new object.
     """
-    wanted = converter_id(each.path)
+    wanted = converter_id(each.path, ocr_languages)
     if each.quarantine_class is not None:
         return each.quarantine_converter != wanted
     return f"{each.converter_name} {each.converter_version}" != wanted
 
 
-def converter_id(path: str) -> str:
+def converter_id(path: str, ocr_languages: str) -> str:
     """Name and version of the converter that a path's suffix asks for."""
     try:
-        return " ".join(name_and_version(path))
+        return " ".join(name_and_version(path, ocr_languages))
     except ConversionError:
         return NO_CONVERTER
 
 
-def name_and_version(path: str) -> tuple[str, str]:
+def name_and_version(path: str, ocr_languages: str) -> tuple[str, str]:
     """The same apart.
 
     Raises:
         ConversionError: no converter reads such files (``unsupported``).
     """
-    converter = converter_for(path)
+    converter = converter_for(path, ocr_languages)
     return converter.name, converter.version
 
 
-def convert_bytes(name: str, data: bytes) -> ConvertedDocument:
+def convert_bytes(name: str, data: bytes, ocr_languages: str) -> ConvertedDocument:
     """Convert one file's bytes by the suffix of its name: a file on disk and a file inside one alike.
 
     Raises:
         ConversionError: the text cannot be had.
     """
-    return converter_for(name).convert(data)
+    return converter_for(name, ocr_languages).convert(data)
 
 
-def quarantine_bug(catalog: Catalog, each: PipelineObject, error: Exception, report: RunReport) -> None:
+def quarantine_bug(
+    catalog: Catalog, each: PipelineObject, error: Exception, report: RunReport, ocr_languages: str
+) -> None:
     """Set an object aside whose bytes or text made our own code fail; the class is ``internal``."""
-    quarantine(catalog, each, internal_error(each, error), report)
+    quarantine(catalog, each, internal_error(each, error, ocr_languages), report)
 
 
-def internal_error(each: PipelineObject, error: Exception) -> ObjectError:
+def internal_error(each: PipelineObject, error: Exception, ocr_languages: str) -> ObjectError:
     """What is recorded where our own code failed."""
-    return ObjectError("internal", f"{type(error).__name__}: {error}", converter_id(each.path))
+    return ObjectError("internal", f"{type(error).__name__}: {error}", converter_id(each.path, ocr_languages))
 
 
 def quarantine(catalog: Catalog, each: PipelineObject, error: ObjectError, report: RunReport) -> None:

@@ -32,6 +32,7 @@ class Indexer:
         report: RunReport,
         *,
         compare_rows: bool,
+        ocr_languages: str,
     ) -> None:
         self._catalog = catalog
         self._lexical = lexical
@@ -39,6 +40,7 @@ class Indexer:
         self._embedder = embedder
         self._chunker = chunker
         self._report = report
+        self._ocr_languages = ocr_languages
         self._waiting: list[tuple[PipelineObject, list[Passage]]] = []
         self._waiting_keys: set[str] = set()
         with catalog.transaction() as session:
@@ -54,7 +56,7 @@ class Indexer:
         try:
             passages = passages_of(each, text, identifiers, self._chunker)
         except Exception as error:  # noqa: BLE001  one text that our own code fails on must not stop the estate
-            quarantine_bug(self._catalog, each, error, self._report)
+            quarantine_bug(self._catalog, each, error, self._report, self._ocr_languages)
             return 1
         self._waiting.append((each, passages))
         self._waiting_keys.update(passage.row.row_key for passage in passages)

@@ -31,40 +31,50 @@ def run_pipeline(
 
     Raises:
         ModelError: the embedding model cannot be loaded.
+        ConfigurationError: conversion.ocr_languages asks for what is not installed.
         IndexStateError: the vector index was made with another model.
     """
     report = RunReport()
-    converted = _convert(home, catalog, report, limit, progress)
+    converted = _convert(home, catalog, config, report, limit, progress)
     renew_relations(catalog, forget_old_titles=False)
-    _enrich(catalog, report, progress)
+    _enrich(catalog, config, report, progress)
     indexed = _index(home, catalog, config, embedder, report, limit, progress)
     report.objects = len(converted | indexed)
     return report
 
 
-def _convert(home: Home, catalog: Catalog, report: RunReport, limit: int | None, progress: Progress) -> set[int]:
+def _convert(
+    home: Home, catalog: Catalog, config: AppConfig, report: RunReport, limit: int | None, progress: Progress
+) -> set[int]:
     """Returns the ids of the objects that were tried."""
+    ocr_languages = config.conversion.ocr_languages
     with catalog.transaction() as session:
         sources = {record.name: open_source(record) for record in session.sources.all()}
         objects = session.pipeline_objects.current()
-    waiting = {each.id for each in objects if needs_conversion(each)}
+    waiting = {each.id for each in objects if needs_conversion(each, ocr_languages)}
     roots = {each.outermost_object_id or each.id for each in objects if each.id in waiting}
     with progress.task("convert", len(waiting) if limit is None else min(limit, len(waiting))) as task:
-        # What turns up inside a file was not counted when the bar was drawn.
         trees = TreeConverter(
-            catalog, sources, home.installation_key, report, limit, lambda each: task.advance(int(each.id in waiting))
+            catalog,
+            sources,
+            home.installation_key,
+            report,
+            limit,
+            # What turns up inside a file was not counted when the bar was drawn.
+            lambda each: task.advance(int(each.id in waiting)),
+            ocr_languages,
         )
         for each in objects:
             if each.id in roots and not trees.limit_is_reached:
                 trees.convert(each)
     if limit is not None:
         with catalog.transaction() as session:
-            left = [each for each in session.pipeline_objects.current() if needs_conversion(each)]
+            left = [each for each in session.pipeline_objects.current() if needs_conversion(each, ocr_languages)]
         report.left_for_later += sum(each.id not in trees.tried for each in left)
     return trees.tried
 
 
-def _enrich(catalog: Catalog, report: RunReport, progress: Progress) -> None:
+def _enrich(catalog: Catalog, config: AppConfig, report: RunReport, progress: Progress) -> None:
     with catalog.transaction() as session:
         objects = session.pipeline_objects.current()
     waiting: dict[int, list[PipelineObject]] = {}
@@ -79,7 +89,7 @@ def _enrich(catalog: Catalog, report: RunReport, progress: Progress) -> None:
                 raise
             except Exception as error:  # noqa: BLE001  one text that our own code fails on must not stop the estate
                 for each in holders:
-                    quarantine_bug(catalog, each, error, report)
+                    quarantine_bug(catalog, each, error, report, config.conversion.ocr_languages)
             else:
                 report.enriched += 1
             task.advance()
@@ -121,7 +131,16 @@ def _index(
         session.meta.set_embedding_signature(signature)
     with closing(VectorCache(home.vector_cache_file)) as cache:
         cached = CachedEmbedder(embedder, cache)
-        indexer = Indexer(catalog, lexical, vectors, cached, chunker, report, compare_rows=index_is_gone)
+        indexer = Indexer(
+            catalog,
+            lexical,
+            vectors,
+            cached,
+            chunker,
+            report,
+            compare_rows=index_is_gone,
+            ocr_languages=config.conversion.ocr_languages,
+        )
         indexer.unindex(to_unindex)
         with progress.task("index", len(waiting)) as task:
             for each in waiting:

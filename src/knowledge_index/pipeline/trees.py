@@ -47,6 +47,7 @@ class TreeConverter:
         report: RunReport,
         limit: int | None,
         on_tried: Callable[[PipelineObject], None],
+        ocr_languages: str,
     ) -> None:
         self._catalog = catalog
         self._sources = sources
@@ -54,6 +55,7 @@ class TreeConverter:
         self._report = report
         self._limit = limit
         self._on_tried = on_tried
+        self._ocr_languages = ocr_languages
         self.tried: set[int] = set()
 
     @property
@@ -70,8 +72,8 @@ class TreeConverter:
             self._report.unread.append((outermost.path, str(error)))
 
     def _convert(self, each: PipelineObject, around: "_Opened | None") -> None:
-        opened = _Opened(each, around, self._sources[each.source], self._report)
-        if needs_conversion(each):
+        opened = _Opened(each, around, self._sources[each.source], self._report, self._ocr_languages)
+        if needs_conversion(each, self._ocr_languages):
             if self.limit_is_reached:
                 return
             self.tried.add(each.id)
@@ -93,16 +95,17 @@ class TreeConverter:
                 if new.path in new_paths and new.error is not None:
                     count_quarantined(each.source, new.path, new.error, self._report, is_contained=True)
         except ConversionError as error:
-            self._set_aside(each, opened, ObjectError(error.error_class, str(error), converter_id(each.path)), error)
+            tried = converter_id(each.path, self._ocr_languages)
+            self._set_aside(each, opened, ObjectError(error.error_class, str(error), tried), error)
         except KnowledgeIndexError:
             raise
         except Exception as error:  # noqa: BLE001  a converter's own bug is one object's trouble, not the estate's
-            self._set_aside(each, opened, internal_error(each, error), error)
+            self._set_aside(each, opened, internal_error(each, error, self._ocr_languages), error)
 
     def _document_of(self, each: PipelineObject, opened: "_Opened") -> int:
         if each.contained_depth > MAX_DEPTH:
-            raise _PlaceError("too_deep", _too_deep(each.path).message)
-        name, version = name_and_version(each.path)
+            raise _PlaceError("too_deep", _too_deep(each.path, self._ocr_languages).message)
+        name, version = name_and_version(each.path, self._ocr_languages)
         with self._catalog.transaction() as session:
             failed = opened.known_error(session)
             known = session.conversions.find(each.blob_sha256, name, version)
@@ -134,7 +137,10 @@ class TreeConverter:
         for file in files:
             path = contained_path(each.path, file.name)
             key = contained_key_of(self._installation_key(), own_key, file.name)
-            error = _stated_error(file, path) if each.contained_depth < MAX_DEPTH else _too_deep(path)
+            if each.contained_depth < MAX_DEPTH:
+                error = _stated_error(file, path, self._ocr_languages)
+            else:
+                error = _too_deep(path, self._ocr_languages)
             objects.append(ContainedObject(path, key, file.blob_sha256, file.size_bytes, error))
         return objects
 
@@ -157,11 +163,19 @@ class _PlaceError(ConversionError):
 class _Opened:
     """A file of a tree on its way through: its bytes, and what came out of it."""
 
-    def __init__(self, each: PipelineObject, around: "_Opened | None", source: SyncSource, report: RunReport) -> None:
+    def __init__(
+        self,
+        each: PipelineObject,
+        around: "_Opened | None",
+        source: SyncSource,
+        report: RunReport,
+        ocr_languages: str,
+    ) -> None:
         self._each = each
         self._around = around
         self._source = source
         self._report = report
+        self._ocr_languages = ocr_languages
         self._contents: dict[str, ContainedFile] | None = None
 
     @property
@@ -172,7 +186,7 @@ class _Opened:
 
     def converted(self) -> ConvertedDocument:
         """Convert the bytes; what they hold is kept for the files inside."""
-        document = convert_bytes(self._each.path, self._data())
+        document = convert_bytes(self._each.path, self._data(), self._ocr_languages)
         self._report.conversions += 1
         self._contents = {each.name: each for each in document.contained}
         return document
@@ -182,7 +196,7 @@ class _Opened:
         if self._around is None:
             return None
         file = session.contained.failed_file(self._around._each.id, self._name)
-        return None if file is None else _stated_error(file, self._each.path)
+        return None if file is None else _stated_error(file, self._each.path, self._ocr_languages)
 
     def remember_error(self, session: CatalogSession, error: ObjectError) -> None:
         """Keep with the container why these bytes have no text."""
@@ -215,13 +229,13 @@ def _record(container: PipelineObject, file: ContainedFile) -> ContainedFileReco
     )
 
 
-def _stated_error(file: ContainedFileRecord, path: str) -> ObjectError | None:
-    wanted = converter_id(path)
+def _stated_error(file: ContainedFileRecord, path: str, ocr_languages: str) -> ObjectError | None:
+    wanted = converter_id(path, ocr_languages)
     if file.error_class is None or file.error_converter not in (None, wanted):
         return None
     return ObjectError(file.error_class, file.error_message or "", wanted)
 
 
-def _too_deep(path: str) -> ObjectError:
+def _too_deep(path: str, ocr_languages: str) -> ObjectError:
     message = f"more than {MAX_DEPTH} containers lie around the file; what is inside it is not looked at"
-    return ObjectError("too_deep", message, converter_id(path))
+    return ObjectError("too_deep", message, converter_id(path, ocr_languages))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, CatalogSession
-from knowledge_index.catalog.records import Occurrence
+from knowledge_index.catalog.records import Occurrence, ReadingNotes
 from knowledge_index.domain.errors import NotVisibleError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.principals import Principal
@@ -15,9 +15,10 @@ _CONTEXT_CHARS = 400
 
 @dataclass(frozen=True)
 class ShownPassage:
-    """A passage with the text before and behind it; ``occurrence`` says where it stands."""
+    """A passage with the text around it; ``occurrence`` says where it stands, ``reading`` how it was read."""
 
     occurrence: Occurrence
+    reading: ReadingNotes
     before: str
     passage: str
     after: str
@@ -35,6 +36,7 @@ def show_hit(catalog: Catalog, hit_id: str, principals: frozenset[Principal]) ->
         before_start = max(0, found.start_char - _CONTEXT_CHARS)
         return ShownPassage(
             found,
+            session.passages.reading_notes(found.object_id, found.start_char),
             session.passages.text_between(found.object_id, before_start, found.start_char),
             session.passages.text_between(found.object_id, found.start_char, found.end_char),
             session.passages.text_between(found.object_id, found.end_char, found.end_char + _CONTEXT_CHARS),
