@@ -12,8 +12,8 @@ from knowledge_index.convert.charsets import decode_text
 from knowledge_index.convert.mail_parts import (
     SHOWN_HEADERS,
     MailParts,
+    body_of_html,
     choose_body,
-    html_text,
     mail_document,
     thread_of,
 )
@@ -145,7 +145,7 @@ class _Reader:
         self._parts.note(lost)
         if is_html:
             self._html.append(text)
-            return html_text(text)
+            return body_of_html(text)
         return text
 
 

@@ -4,16 +4,22 @@ import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from html import unescape
 
 from knowledge_index.convert.contained_names import ContainedNames
+from knowledge_index.convert.html import html_text
 from knowledge_index.convert.normalise import converted
 from knowledge_index.domain.documents import ContainedFile, ConvertedDocument, MailThread
+from knowledge_index.domain.errors import ConversionError
 
 SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _BRACKETED_ID = re.compile(r"<([^<>\s]{1,998})>")
 # A thread longer than that is followed by its latest mails; the ids before them are in those mails' own references.
 _MAX_REFERENCES = 200
 _WORD = re.compile(r"\w{2,}")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_UNSHOWN = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
 # A plain body that says less than this share of what the HTML one says is a stand-in such as "see the HTML version".
 _STAND_IN_SHARE = 0.5
 
@@ -78,22 +84,13 @@ def choose_body(plain: str, html: str) -> str:
     return plain
 
 
-def html_text(html: str) -> str:
-    """HTML laid out as text; what is behind scripts and styles is left out."""
-    if not html.strip():
-        return ""
-    from inscriptis import get_text
-    from lxml.etree import LxmlError
-
-    # Other control characters and a processing instruction with an encoding make the parser refuse all of it.
-    readable = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f]", "", html.lstrip("\ufeff \t\r\n"))
-    readable = re.sub(r"^<\?xml[^>]*>", "", readable)
+def body_of_html(markup: str) -> str:
+    """An HTML body as the text that is shown; one that no parser lays out gives its words without their tags."""
+    readable = _CONTROLS.sub("", markup.lstrip("\ufeff \t\r\n"))
     try:
-        return str(get_text(readable))
-    except (LxmlError, RecursionError, ValueError):
-        from html import unescape
-
-        return unescape(re.sub(r"<[^>]*>", " ", re.sub(r"(?is)<(script|style)\b.*?</\1>", " ", readable)))
+        return html_text(readable)
+    except ConversionError:
+        return unescape(_TAG.sub(" ", _UNSHOWN.sub(" ", readable)))
 
 
 def _ids(header: str) -> list[str]:

@@ -4,13 +4,20 @@ from email import message_from_string, policy
 from email.message import Message
 from email.utils import format_datetime
 from io import BytesIO
-from typing import Any
 
 from oxmsg.domain import constants
 
 from knowledge_index.convert.eml import raw_header, shown_header
-from knowledge_index.convert.mail_parts import MailParts, choose_body, html_text, iso_date, mail_document, thread_of
+from knowledge_index.convert.mail_parts import (
+    MailParts,
+    body_of_html,
+    choose_body,
+    iso_date,
+    mail_document,
+    thread_of,
+)
 from knowledge_index.convert.outlook_storage import ROOT_HEADER_BYTES, OutlookStorage
+from knowledge_index.convert.rtf import rtf_text
 from knowledge_index.convert.written_mail import mail_bytes
 from knowledge_index.domain.documents import ContainedFile, ConvertedDocument, MailThread
 from knowledge_index.domain.errors import ConversionError
@@ -126,24 +133,24 @@ def _thread(message: OutlookStorage, transport: Message) -> MailThread:
 
 def _body(message: OutlookStorage, parts: MailParts) -> str:
     plain, html = message.text(constants.PID_BODY), message.html()
-    body = choose_body(plain, html_text(html))
+    body = choose_body(plain, body_of_html(html))
     compressed = message.binary(constants.PID_RTF_COMPRESSED)
     if body.strip() or not compressed:
         return body
     from compressed_rtf import decompress
 
     try:
-        return _rtf_text(decompress(compressed))
-    except Exception as error:  # noqa: BLE001 - neither library says which errors it raises
-        parts.note(f"the body, which is there as RTF alone, cannot be read: {error!r}")
+        rtf = decompress(compressed)
+    except Exception as error:  # noqa: BLE001 - the library does not say which errors it raises
+        parts.note(f"the body, which is there as RTF alone, cannot be unpacked: {error!r}")
         return ""
-
-
-def _rtf_text(rtf: bytes) -> str:
-    from striprtf import striprtf
-
-    to_text: Any = striprtf.rtf_to_text
-    return str(to_text(rtf.decode("latin-1"), errors="replace"))
+    try:
+        text, note = rtf_text(rtf)
+    except ConversionError as error:
+        parts.note(f"the body, which is there as RTF alone, cannot be read: {error}")
+        return ""
+    parts.note(note and f"the body: {note}")
+    return text
 
 
 def _attach(attachment: OutlookStorage, parts: MailParts, depth: int) -> None:

@@ -40,17 +40,31 @@ class RtfConverter:
         Raises:
             ConversionError: ``damaged`` where it is none, ``too_large`` where it nests beyond reason, or ``empty``.
         """
-        data = data.removeprefix(b"\xef\xbb\xbf").lstrip()
-        if not data.startswith(_MAGIC):
-            raise ConversionError("damaged", "the file does not begin as RTF does; it may be another kind of file")
-        reader = _Reader()
-        reader.read(data)
+        reader = _read(data)
         document = converted(reader.text(), reader.title, self.name, self.version)
-        note = ("the file ends early: its last group is open",) if reader.depth else ()
-        return replace(document, degraded=note)
+        return replace(document, degraded=(reader.note,) if reader.note else ())
 
 
 CONVERTER = RtfConverter()
+
+
+def rtf_text(data: bytes) -> tuple[str, str | None]:
+    """The text of some RTF, and what is wrong with it, if anything is.
+
+    Raises:
+        ConversionError: as :meth:`RtfConverter.convert`, but for ``empty``.
+    """
+    reader = _read(data)
+    return reader.text(), reader.note
+
+
+def _read(data: bytes) -> "_Reader":
+    data = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not data.startswith(_MAGIC):
+        raise ConversionError("damaged", "the file does not begin as RTF does; it may be another kind of file")
+    reader = _Reader()
+    reader.read(data)
+    return reader
 
 
 @dataclass
@@ -94,9 +108,9 @@ class _Reader:
     starred: bool = False
 
     @property
-    def depth(self) -> int:
-        """The groups still open."""
-        return len(self.groups)
+    def note(self) -> str | None:
+        """What is wrong with the file, if anything is."""
+        return "it ends early: its last group is open" if self.groups else None
 
     @property
     def title(self) -> str | None:
