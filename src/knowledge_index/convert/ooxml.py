@@ -12,13 +12,18 @@ from knowledge_index.domain.errors import ConversionError
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # A part that unpacks to more is no paper that anybody wrote; unpacking it could exhaust the machine.
 _MAX_PART_BYTES = 512 * 1024 * 1024
+# XML has no way to write these; programs that paste raw text into a part leave them there all the same.
+_FORBIDDEN_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _BARE_AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});)")
 _RELATIONSHIPS = "{http://schemas.openxmlformats.org/package/2006/relationships}"
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 
 
 class OoxmlPackage:
-    """The parts of one OOXML file, parsed without entities, network or unbounded size."""
+    """The parts of one OOXML file, parsed without entities, network or unbounded size.
+
+    ``repairs`` says in one line each what was wrong with a part that was read all the same.
+    """
 
     def __init__(self, data: bytes) -> None:
         """Open the package.
@@ -37,6 +42,9 @@ class OoxmlPackage:
         except Exception as error:
             raise ConversionError("damaged", f"the file is no readable zip archive: {_named(error)}") from error
         self._names = set(self._archive.namelist())
+        # Some programs write other letters or backslashes in the archive than in the relationships.
+        self._name_by_form = {_form(name): name for name in reversed(self._archive.namelist())}
+        self.repairs: list[str] = []
 
     def part_names(self) -> list[str]:
         """The names of all parts, in the order of the archive."""
@@ -44,7 +52,7 @@ class OoxmlPackage:
 
     def has(self, name: str) -> bool:
         """Whether the package has a part of that name."""
-        return name in self._names
+        return name in self._names or _form(name) in self._name_by_form
 
     def read(self, name: str) -> bytes:
         """The bytes of a part.
@@ -53,7 +61,7 @@ class OoxmlPackage:
             ConversionError: ``damaged`` where it is absent or does not unpack, ``too_large`` where it is beyond reason.
         """
         try:
-            info = self._archive.getinfo(name)
+            info = self._archive.getinfo(name if name in self._names else self._name_by_form[_form(name)])
         except KeyError as error:
             raise ConversionError("damaged", f"the package lacks its part {name}") from error
         if info.file_size > _MAX_PART_BYTES:
@@ -65,7 +73,7 @@ class OoxmlPackage:
             raise ConversionError("damaged", f"part {name} does not unpack: {_named(error)}") from error
 
     def parse(self, name: str) -> Any:
-        """The root element of an XML part; bare ampersands are read as the character.
+        """The root element of an XML part; bare ampersands are read as the character, control characters left out.
 
         Raises:
             ConversionError: as :meth:`read`; ``damaged`` where the part is no XML or brings a document type.
@@ -80,7 +88,13 @@ class OoxmlPackage:
             try:
                 root = etree.fromstring(content, parser())
             except etree.XMLSyntaxError:
-                root = etree.fromstring(escape_bare_ampersands(content), parser())
+                repaired = escape_bare_ampersands(content)
+                wrong = ["unescaped ampersands"] if repaired != content else []
+                if not content.startswith((b"\xff\xfe", b"\xfe\xff")) and _FORBIDDEN_CONTROL.search(repaired):
+                    wrong.append("control characters")
+                    repaired = _FORBIDDEN_CONTROL.sub(b"", repaired)
+                root = etree.fromstring(repaired, parser())
+                self._note_repair(f"part {name} had {' and '.join(wrong)}")
         except (etree.XMLSyntaxError, ValueError) as error:
             raise ConversionError("damaged", f"part {name} is no well-formed XML: {error}") from error
         if root.getroottree().docinfo.doctype:
@@ -96,10 +110,14 @@ class OoxmlPackage:
         relations = []
         for element in self.parse(name).iter(f"{_RELATIONSHIPS}Relationship"):
             if element.get("TargetMode") != "External":
-                target = element.get("Target", "")
+                target = element.get("Target", "").replace("\\", "/")
                 path = target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
                 relations.append((element.get("Id", ""), element.get("Type", "").rsplit("/", 1)[-1], path))
         return relations
+
+    def _note_repair(self, line: str) -> None:
+        if line not in self.repairs:
+            self.repairs.append(line)
 
     def title(self) -> str | None:
         """The title of the core properties; None where there is none or the properties are damaged."""
@@ -112,6 +130,10 @@ class OoxmlPackage:
             # A title is a help, not the text: a paper is not quarantined for it.
             return None
         return None
+
+
+def _form(name: str) -> str:
+    return name.replace("\\", "/").lstrip("/").casefold()
 
 
 def _named(error: Exception) -> str:

@@ -1,0 +1,384 @@
+"""Writes out the states of a Word file from its paragraphs and rows, and where each tracked change stands."""
+
+import itertools
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from knowledge_index.convert.docx_blocks import Block, Paragraph, Revision, Revisions, Row, State, deciding, stands_in
+from knowledge_index.convert.docx_numbering import Counters, Numbering
+from knowledge_index.convert.normalise import TRAILING_BLANKS, normal_characters
+from knowledge_index.domain.documents import ChangeKind, TrackedChange
+
+CELL_SEPARATOR = " | "
+_GLYPHS = {
+    ChangeKind.INSERTION: "+",
+    ChangeKind.DELETION: "-",
+    ChangeKind.MOVED_TO: ">",
+    ChangeKind.MOVED_FROM: "<",
+}
+_PARAGRAPH_SIGN = "¶"
+_WHITE_SPACE = re.compile(r"\s+")
+_ENDS = re.compile(r"\A\s+|\s+\Z")
+# Layout by empty paragraphs says no more than one of them.
+_EMPTY_LINES = re.compile(r"\n{3,}")
+_EMPTY_LINES_AT_ENDS = re.compile(r"\A\n+|\n+\Z")
+
+
+@dataclass(frozen=True)
+class Story:
+    """Content that is read in one go and numbered by itself."""
+
+    blocks: Sequence[Block]
+
+
+@dataclass(slots=True)
+class _Record:
+    """A tracked change while the text grows; ``words`` are those that do not stand in it."""
+
+    revision: Revision
+    start: int
+    end: int
+    words: list[str] = field(default_factory=list)
+
+
+class _Text:
+    """A state's text as it grows."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.length = 0
+        self.records: list[_Record] = []
+
+    def write(self, text: str) -> None:
+        self.parts.append(text)
+        self.length += len(text)
+
+    def label(self, text: str) -> None:
+        """A list number, which nobody typed."""
+        self.write(text)
+
+    def add(self, text: str, revisions: Revisions) -> None:
+        """Words with the changes around them."""
+        raise NotImplementedError
+
+    def mark(self, revisions: Revisions) -> None:
+        """The mark that ends the line."""
+        self.write("\n")
+
+    def lost_mark(self, revisions: Revisions) -> None:
+        """A mark that this state does not have: the next paragraph goes on in the same line."""
+
+    def new_line(self) -> None:
+        """The end of a line without a mark of its own."""
+        self.write("\n")
+
+    def run_on(self) -> None:
+        """Separate what a hidden mark separates."""
+        if self.parts and not self.parts[-1][-1:].isspace():
+            self.write(" ")
+
+    def close(self) -> None:
+        """End what is open."""
+
+    def join_cells(self, cells: Sequence["_Text"], revisions: Revisions) -> None:
+        """Cells become one line; empty ones leave no trace."""
+        line_start, written = self.length, False
+        for cell in cells:
+            cell.close()
+            text, moved = "".join(cell.parts), _positions(cell.records)
+            for pattern, replacement in ((_WHITE_SPACE, " "), (_ENDS, "")):
+                text, moved = _substituted(text, pattern, replacement, moved)
+            if text:
+                if written:
+                    self.write(CELL_SEPARATOR)
+                written = True
+            _move(cell.records, [self.length + position for position in moved])
+            if text:
+                self.write(text)
+        self._take_records(cells, revisions, line_start)
+        if written:
+            self.write("\n")
+
+    def _take_records(self, cells: Sequence["_Text"], revisions: Revisions, line_start: int) -> None:
+        del cells, revisions, line_start
+
+
+class _Original(_Text):
+    def add(self, text: str, revisions: Revisions) -> None:
+        if stands_in(revisions, State.ORIGINAL):
+            self.write(text)
+
+
+class _Current(_Text):
+    """The indexed text, with a record for each run of words under one change; a record ends with its paragraph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._open: _Record | None = None
+        # A changed mark has a record of its own only where no words beside it are part of the same change.
+        self._lone_mark: _Record | None = None
+
+    def add(self, text: str, revisions: Revisions) -> None:
+        if not revisions:
+            self._open = self._lone_mark = None
+            self.write(text)
+            return
+        revision = deciding(revisions)
+        if self._open is None or self._open.revision != revision:
+            if self._lone_mark is not None and self._lone_mark.revision == revision:
+                self.records.remove(self._lone_mark)
+            self._open = _Record(revision, self.length, self.length)
+            self.records.append(self._open)
+        self._lone_mark = None
+        if stands_in(revisions, State.CURRENT):
+            self.write(text)
+            self._open.end = self.length
+        else:
+            self._open.words.append(text)
+
+    def mark(self, revisions: Revisions) -> None:
+        self._end_with("\n", revisions)
+
+    def lost_mark(self, revisions: Revisions) -> None:
+        self._end_with("\n", revisions)
+
+    def new_line(self) -> None:
+        self.close()
+        self.write("\n")
+
+    def close(self) -> None:
+        self._open = self._lone_mark = None
+
+    def _end_with(self, mark: str, revisions: Revisions) -> None:
+        before = len(self.records)
+        self.add(mark, revisions)
+        self._lone_mark = self.records[-1] if len(self.records) > before else None
+        self._open = None
+
+    def _take_records(self, cells: Sequence[_Text], revisions: Revisions, line_start: int) -> None:
+        self.close()
+        inside = [record for cell in cells for record in cell.records]
+        if not revisions:
+            self.records.extend(inside)
+            return
+        # A row that came or went as a whole is one change, whatever was recorded for each of its cells.
+        revision = deciding(revisions)
+        whole = _Record(revision, line_start, self.length)
+        if not stands_in(revisions, State.CURRENT):
+            words = (" ".join("".join(word for each in cell.records for word in each.words).split()) for cell in cells)
+            whole.words.append(CELL_SEPARATOR.join(filter(None, words)))
+            inside = []
+        self.records.append(whole)
+        self.records.extend(each for each in inside if each.revision[:2] != revision[:2])
+
+
+class _Marked(_Text):
+    """Both states in one text, with marks around what changed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._open: ChangeKind | None = None
+
+    def label(self, text: str) -> None:
+        self.close()
+        self.write(text)
+
+    def add(self, text: str, revisions: Revisions) -> None:
+        kind = deciding(revisions).kind if revisions else None
+        if kind != self._open:
+            self.close()
+            if kind is not None:
+                self.write(f"[{_GLYPHS[kind]}")
+                self._open = kind
+        self.write(text)
+
+    def mark(self, revisions: Revisions) -> None:
+        if revisions:
+            self.add(_PARAGRAPH_SIGN, revisions)
+        self.new_line()
+
+    def new_line(self) -> None:
+        self.close()
+        self.write("\n")
+
+    def close(self) -> None:
+        if self._open is not None:
+            self.write(f"{_GLYPHS[self._open]}]")
+            self._open = None
+
+
+_TEXTS: dict[State, Callable[[], _Text]] = {
+    State.CURRENT: _Current,
+    State.ORIGINAL: _Original,
+    State.MARKED: _Marked,
+}
+
+
+def written(stories: Sequence[Story], state: State, numbering: Numbering) -> tuple[str, tuple[TrackedChange, ...]]:
+    """The text of a state in normal form, and for ``CURRENT`` the changes in order of place.
+
+    ``MARKED`` takes its list numbers from the other two states, which have to be written first.
+    """
+    text = _TEXTS[state]()
+    for story in stories:
+        _Writing(state, numbering).blocks(story.blocks, text)
+        text.close()
+    return _finished("".join(text.parts), text.records)
+
+
+class _Writing:
+    """Writes one story in one state."""
+
+    def __init__(self, state: State, numbering: Numbering) -> None:
+        self._state = state
+        self._counters = Counters(numbering)
+        # Text boxes are numbered apart from the text that they float over.
+        self._box_counters = Counters(numbering)
+
+    def blocks(self, blocks: Sequence[Block], text: _Text) -> None:
+        line: list[Paragraph] = []
+        for block in blocks:
+            if isinstance(block, Row):
+                self._line(line, text)
+                line = []
+                cells = []
+                for cell in block.cells:
+                    cells.append(_TEXTS[self._state]())
+                    self.blocks(cell, cells[-1])
+                text.join_cells(cells, block.revisions)
+            else:
+                line.append(block)
+                if not block.runs_on and stands_in(block.mark, self._state):
+                    self._line(line, text)
+                    line = []
+        self._line(line, text)
+
+    def _line(self, paragraphs: Sequence[Paragraph], text: _Text) -> None:
+        """Paragraphs that stand in one line: all but the last have a mark that is hidden or not there in this state."""
+        if not paragraphs:
+            return
+        ends = [stands_in(each.mark, self._state) for each in paragraphs]
+        has_words = any(stands_in(revisions, self._state) for each in paragraphs for _, revisions in each.pieces)
+        begins = True
+        for index, paragraph in enumerate(paragraphs):
+            if begins and (has_words or any(ends)):
+                self._label(paragraphs, ends, index, text)
+            begins = ends[index]
+            for piece, revisions in paragraph.pieces:
+                text.add(piece, revisions)
+            if not ends[index]:
+                text.lost_mark(paragraph.mark)
+            elif index < len(paragraphs) - 1:
+                text.run_on()
+        if ends[-1] and not paragraphs[-1].runs_on:
+            text.mark(paragraphs[-1].mark)
+        elif has_words or any(ends):
+            text.new_line()
+        else:
+            text.close()
+        for paragraph in paragraphs:
+            if paragraph.boxes:
+                self._boxes(paragraph.boxes, text)
+
+    def _label(self, paragraphs: Sequence[Paragraph], ends: Sequence[bool], first: int, text: _Text) -> None:
+        """The number of the paragraph that is left of those joined: its mark, the last one, keeps its properties."""
+        last = next((index for index in range(first, len(ends)) if ends[index]), len(ends) - 1)
+        owner = paragraphs[last]
+        if self._state is State.MARKED:
+            label = owner.labels.get(State.CURRENT) or owner.labels.get(State.ORIGINAL, "")
+        else:
+            place = owner.place if self._state is State.CURRENT else owner.original_place
+            label = "" if place is None else self._counters.next_label(place)
+            owner.labels[self._state] = label
+        if label:
+            text.label(label)
+
+    def _boxes(self, boxes: Sequence[Block], text: _Text) -> None:
+        text.close()
+        outer, self._counters = self._counters, self._box_counters
+        self.blocks(boxes, text)
+        self._counters = outer
+
+
+def _finished(text: str, records: Sequence[_Record]) -> tuple[str, tuple[TrackedChange, ...]]:
+    text, positions = _with_normal_characters(text, _positions(records))
+    for pattern, replacement in ((TRAILING_BLANKS, ""), (_EMPTY_LINES, "\n\n"), (_EMPTY_LINES_AT_ENDS, "")):
+        text, positions = _substituted(text, pattern, replacement, positions)
+    _move(records, positions)
+    changes = (_change(record, text) for record in sorted(records, key=lambda record: record.start))
+    return text, tuple(change for change in changes if change.text)
+
+
+def _change(record: _Record, text: str) -> TrackedChange:
+    kind, author, date = record.revision
+    if kind in (ChangeKind.INSERTION, ChangeKind.MOVED_TO):
+        words = text[record.start : record.end]
+        words = words.rstrip("\n") or words
+        return TrackedChange(kind, author, date, record.start, record.start + len(words), words)
+    words = normal_characters("".join(record.words))
+    return TrackedChange(kind, author, date, record.start, record.start, words.rstrip("\n") or words)
+
+
+def _positions(records: Sequence[_Record]) -> list[int]:
+    return [position for record in records for position in (record.start, record.end)]
+
+
+def _move(records: Sequence[_Record], positions: Sequence[int]) -> None:
+    for index, record in enumerate(records):
+        record.start, record.end = positions[2 * index], positions[2 * index + 1]
+
+
+def _substituted(
+    text: str, pattern: re.Pattern[str], replacement: str, positions: list[int]
+) -> tuple[str, list[int]]:
+    """The text with each match replaced, and where the positions are then."""
+    if not positions:
+        return pattern.sub(replacement, text), positions
+    matches = [(match.start(), match.end()) for match in pattern.finditer(text)]
+    if not matches:
+        return text, positions
+    starts = [start for start, _ in matches]
+    new_starts, shift = [], 0
+    for start, end in matches:
+        new_starts.append(start - shift)
+        shift += end - start - len(replacement)
+
+    def moved(position: int) -> int:
+        index = bisect_right(starts, position) - 1
+        if index < 0:
+            return position
+        start, end = matches[index]
+        if position < end:
+            return new_starts[index] + min(position - start, len(replacement))
+        return new_starts[index] + len(replacement) + position - end
+
+    return pattern.sub(replacement, text), [moved(position) for position in positions]
+
+
+def _with_normal_characters(text: str, positions: list[int]) -> tuple[str, list[int]]:
+    """Each stretch between positions in normal characters; a position inside a composed character moves behind it."""
+    if not positions:
+        return normal_characters(text), positions
+    cuts = sorted({0, *positions, len(text)})
+    done: list[str] = []
+    # The last character with what combines with it: all that the next stretch can still change.
+    tail, length = "", 0
+    new_position = {0: 0}
+    for start, end in itertools.pairwise(cuts):
+        piece = normal_characters(text[start:end])
+        while piece and tail and (joined := normal_characters(tail + piece[0])) != tail + piece[0]:
+            length += len(joined) - len(tail)
+            new_position[start] = length
+            tail, piece = joined, piece[1:]
+        length += len(piece)
+        new_position[end] = length
+        stretch = tail + piece
+        base = len(stretch) - 1
+        while base > 0 and unicodedata.combining(stretch[base]):
+            base -= 1
+        done.append(stretch[: max(base, 0)])
+        tail = stretch[max(base, 0) :]
+    return "".join(done) + tail, [new_position[position] for position in positions]
