@@ -4,17 +4,17 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from knowledge_index.convert.docx_blocks import Block, Paragraph, Revisions, Row, State
-from knowledge_index.convert.docx_numbering import Numbering, read_numbering
+from knowledge_index.convert.docx_numbering import Numbering, numbers_by_default
 from knowledge_index.convert.docx_reading import Findings, StoryReader, comments_in, notes_in
 from knowledge_index.convert.docx_states import Story, written
-from knowledge_index.convert.docx_xml import NAMES, child_named
+from knowledge_index.convert.docx_xml import child_named
 from knowledge_index.convert.normalise import plausible_title
 from knowledge_index.convert.ooxml import OoxmlPackage
 from knowledge_index.domain.documents import ConvertedDocument
 from knowledge_index.domain.errors import ConversionError
 
 _MAIN_PART = "word/document.xml"
-_REFERENCES = ("headerReference", "footerReference")
+_REFERENCES = {"headerReference": "a header", "footerReference": "a footer"}
 _NOTE_PARTS = {"footnotes": "footnoteReference", "endnotes": "endnoteReference"}
 Made = TypeVar("Made")
 
@@ -84,68 +84,91 @@ class DocxConverter:
 CONVERTER = DocxConverter()
 
 
+class _Parts:
+    """The parts that belong to the main document, and a note on each that could not be read."""
+
+    def __init__(self, package: OoxmlPackage, main: str) -> None:
+        self._package = package
+        self.lost: dict[str, None] = {}
+        self.relations = self.tried("the relationships of the main part", lambda: package.related(main)) or []
+
+    def first(self, kind: str) -> Any | None:
+        """The root of the first part of a kind; None where there is none or it is damaged."""
+        target = next((target for _, each, target in self.relations if each == kind), None)
+        return None if target is None else self.root(target, f"the {kind}")
+
+    def all(self, kind: str) -> Iterator[Any]:
+        """The roots of the parts of a kind that can be read."""
+        targets = dict.fromkeys(target for _, each, target in self.relations if each == kind)
+        roots = (self.root(target, f"the {kind}") for target in targets)
+        return (root for root in roots if root is not None)
+
+    def root(self, target: str, what: str) -> Any | None:
+        """The root of a part; None, with a note, where it cannot be read: the rest of the file can be had."""
+        return self.tried(what, lambda: self._package.parse(target))
+
+    def may_number_by_default(self) -> bool:
+        """Whether paragraphs without a style of their own may be numbered."""
+        target = next((target for _, each, target in self.relations if each == "styles"), None)
+        return target is not None and bool(
+            self.tried("the styles", lambda: numbers_by_default(self._package.read(target)))
+        )
+
+    def tried(self, what: str, make: Callable[[], Made]) -> Made | None:
+        """What ``make`` gives, or None and a note."""
+        try:
+            return make()
+        except ConversionError as error:
+            self.lost[f"{what} could not be read: {error}"] = None
+            return None
+
+
 class _File:
-    """The parts of one file, read in the order in which they are written out."""
+    """One file, read in the order in which its parts are written out."""
 
     def __init__(self, package: OoxmlPackage) -> None:
-        self._package = package
-        self._lost: dict[str, None] = {}
-        self._main = _main_part(package)
-        self._body = child_named(package.parse(self._main), "body")
+        main = _main_part(package)
+        self._body = child_named(package.parse(main), "body")
         if self._body is None:
-            raise ConversionError("damaged", f"part {self._main} has no body")
-        self._relations = self._tried("the relationships of the main part", lambda: package.related(self._main)) or []
+            raise ConversionError("damaged", f"part {main} has no body")
+        self._parts = parts = _Parts(package, main)
         self.findings = Findings()
-        self.numbering = self._numbering()
+        # These hold the parts and not this object: in a cycle the trees of a file would stay until collected.
+        self.numbering = Numbering(
+            lambda: parts.first("styles"), lambda: parts.first("numbering"), parts.may_number_by_default()
+        )
 
     def stories(self) -> list[Story]:
-        """Headers, body, footnotes, endnotes, footers, comments; those without content are left out."""
-        target_by_id = {identifier: target for identifier, _, target in self._relations}
+        """Headers, body, footnotes, endnotes, footers, comments."""
+        target_by_id = {identifier: target for identifier, _, target in self._parts.relations}
         # In the order in which sections name them; what no section names is shown nowhere.
-        references = [(NAMES[each.tag], _relation_id(each)) for each in self._body.iter() if NAMES[each.tag] in _REFERENCES]
+        named: dict[str, list[str]] = {wanted: [] for wanted in _REFERENCES}
+        for wanted in _REFERENCES:
+            for element in self._body.iter(f"{{*}}{wanted}"):
+                named[wanted].append(_relation_id(element))
         body = Story(StoryReader(self._body, self.numbering, self.findings).blocks(self._body))
-        named = {
-            wanted: [target_by_id.get(key, "") for name, key in references if name == wanted] for wanted in _REFERENCES
-        }
-        headers, footers = (self._distinct(named[wanted]) for wanted in _REFERENCES)
+        headers, footers = (
+            self._distinct([target_by_id[key] for key in named[wanted] if key in target_by_id], what)
+            for wanted, what in _REFERENCES.items()
+        )
         # Notes are read after the body, whose references say which of them are there in which state.
         notes = [Story(self._notes(part)) for part in _NOTE_PARTS]
-        comments = Story([row for root in self._roots("comments") for row in self._comments(root)])
+        comments = Story([row for root in self._parts.all("comments") for row in self._comments(root)])
         return [*headers, body, *notes, *footers, comments]
 
     def degraded(self) -> Iterator[str]:
         """What could not be read, a line each."""
-        yield from self._lost
+        yield from self._parts.lost
         for what in self.findings.unread:
             yield f"not read: {what}"
         for name in sorted(self.numbering.unknown_formats):
             yield f"list numbers of the format '{name}' are given as 1, 2, 3"
 
-    def _numbering(self) -> Numbering:
-        def read() -> Numbering:
-            # Most files number nothing, and their parts need not be parsed to know that.
-            roots = (self._first_root(kind, b"numPr") for kind in ("styles", "numbering"))
-            return read_numbering(*roots)
-
-        if not any(kind == "numbering" for _, kind, _ in self._relations):
-            return Numbering()
-        return self._tried("the list numbers", read) or Numbering()
-
-    def _first_root(self, kind: str, _needed: bytes) -> Any | None:
-        target = next((target for _, each, target in self._relations if each == kind), None)
-        return None if target is None else self._package.parse(target)
-
-    def _roots(self, kind: str) -> Iterator[Any]:
-        for target in dict.fromkeys(target for _, each, target in self._relations if each == kind):
-            root = self._tried(f"the {kind}", lambda target=target: self._package.parse(target))
-            if root is not None:
-                yield root
-
-    def _distinct(self, targets: list[str]) -> list[Story]:
+    def _distinct(self, targets: list[str], what: str) -> list[Story]:
         """The stories of headers or footers, without those that say the same."""
         found: dict[str, Story] = {}
         for target in dict.fromkeys(targets):
-            root = self._tried("a header or footer", lambda target=target: self._package.parse(target))
+            root = self._parts.root(target, what)
             if root is not None:
                 story = Story(StoryReader(root, self.numbering, self.findings).blocks(root))
                 text, _ = written([story], State.MARKED, self.numbering)
@@ -155,7 +178,7 @@ class _File:
     def _notes(self, part: str) -> list[Block]:
         blocks: list[tuple[int, list[Block]]] = []
         order = {key: place for place, key in enumerate(self.findings.notes)}
-        for root in self._roots(part):
+        for root in self._parts.all(part):
             reader = StoryReader(root, self.numbering, self.findings)
             for identifier, note in notes_in(root):
                 key = (_NOTE_PARTS[part], identifier)
@@ -170,14 +193,6 @@ class _File:
             content = reader.blocks(comment)
             if content:
                 yield Row([[Paragraph([(heading, ())]), *content]])
-
-    def _tried(self, what: str, make: Callable[[], Made]) -> Made | None:
-        """What ``make`` gives; where a part is missing or damaged, a note, since the rest of the file can be had."""
-        try:
-            return make()
-        except ConversionError as error:
-            self._lost[f"{what} could not be read: {error}"] = None
-            return None
 
 
 def _main_part(package: OoxmlPackage) -> str:

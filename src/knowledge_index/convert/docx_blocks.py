@@ -35,6 +35,8 @@ _GONE_FROM = {
 
 def stands_in(revisions: Revisions, state: State) -> bool:
     """Whether content under these changes is there in that state."""
+    if not revisions:
+        return True
     gone = _GONE_FROM[state]
     return not any(revision.kind in gone for revision in revisions)
 

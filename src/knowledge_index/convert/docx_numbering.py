@@ -1,7 +1,9 @@
 """List numbers as Word renders them: numbering definitions, numbering through styles, counters."""
 
 import re
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from knowledge_index.convert.docx_xml import attribute, child_name, child_named, children_named, is_on, number_of
@@ -28,6 +30,8 @@ _ROMAN = (
 _ORDINAL_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _MAX_STYLE_DEPTH = 50
+_DEFAULT_STYLE = re.compile(rb"""default=["'](?:1|true|on)["']""")
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True)
@@ -69,65 +73,139 @@ class ListPlace:
     level: int
 
 
-@dataclass(frozen=True)
-class _Style:
-    based_on: str | None
-    number_id: int | None
-    level: int | None
-
-
-@dataclass
 class Numbering:
-    """The numbering of one file; ``unknown_formats`` are those that are given as 1, 2, 3."""
+    """The numbering of one file, read as far as its paragraphs ask for it: most files number little or nothing.
 
-    lists: dict[int, NumberedList] = field(default_factory=dict)
-    styles: dict[str, _Style] = field(default_factory=dict)
-    default_style: str | None = None
-    language: str = "en"
-    unknown_formats: set[str] = field(default_factory=set)
-    _places: dict[tuple[str | None, int | None, int | None], ListPlace | None] = field(default_factory=dict)
+    ``styles`` and ``numbering`` give the root of the part, or None where there is none. ``numbers_by_default`` is
+    whether the style of paragraphs that name none may number them. ``unknown_formats`` are those that are written as 1,
+    2, 3.
+    """
+
+    def __init__(
+        self, styles: Callable[[], Any | None], numbering: Callable[[], Any | None], numbers_by_default: bool
+    ) -> None:
+        self._load_styles = styles
+        self._load_numbering = numbering
+        self._numbers_by_default = numbers_by_default
+        self._places: dict[tuple[str | None, int | None, int | None], ListPlace | None] = {}
+        self._lists: dict[int, NumberedList | None] = {}
+        self.unknown_formats: set[str] = set()
 
     def place(self, style: str | None, number_id: int | None, level: int | None) -> ListPlace | None:
         """Where a paragraph stands that names this style, and itself this list and level; None for no list."""
         key = (style, number_id, level)
+        if style is None and number_id is None and not self._numbers_by_default:
+            return None
         if key not in self._places:
-            self._places[key] = self._found_place(style or self.default_style, number_id, level)
+            self._places[key] = self._found_place(style, number_id, level)
         return self._places[key]
+
+    @cached_property
+    def language(self) -> str:
+        """The language of the file in lower case; English where it states none."""
+        root = self._styles_root
+        for name in ("docDefaults", "rPrDefault", "rPr", "lang"):
+            root = None if root is None else child_named(root, name)
+        return "en" if root is None else (attribute(root, "val") or "en").lower()
 
     def _found_place(self, style: str | None, number_id: int | None, level: int | None) -> ListPlace | None:
         if number_id is None:
             number_id, linked = self._style_list(style)
             level = linked if level is None else level
-        found = self.lists.get(number_id or 0)
-        if found is None:
-            return None
-        level = min(max(level or 0, 0), LEVEL_COUNT - 1)
-        return ListPlace(found, level)
+        found = self._list(number_id) if number_id else None
+        return None if found is None else ListPlace(found, min(max(level or 0, 0), LEVEL_COUNT - 1))
 
     def _style_list(self, style: str | None) -> tuple[int | None, int | None]:
         """List and level that a style gives its paragraphs, itself or through the styles it is based on."""
+        style = style or self._default_style
         own_level = None
         for name in self._ancestry(style):
-            current = self.styles[name]
-            own_level = current.level if own_level is None else own_level
-            if current.number_id is None:
+            number_id, level = self._stated_list(name)
+            own_level = level if own_level is None else own_level
+            if number_id is None:
                 continue
-            found = self.lists.get(current.number_id)
+            found = self._list(number_id)
             levels = found.levels if found else {}
             # The list's levels say which style they belong to; that counts for more than what the style says.
             for candidate in (style, name):
-                linked = next((index for index, level in levels.items() if level.style == candidate), None)
+                linked = next((index for index, each in levels.items() if each.style == candidate), None)
                 if linked is not None:
-                    return current.number_id, linked
-            return current.number_id, own_level
+                    return number_id, linked
+            return number_id, own_level
         return None, None
+
+    def _stated_list(self, style: str) -> tuple[int | None, int | None]:
+        properties = child_named(self._styles[style], "pPr")
+        return (None, None) if properties is None else list_of(properties)
 
     def _ancestry(self, style: str | None) -> list[str]:
         names: list[str] = []
-        while style in self.styles and style not in names and len(names) < _MAX_STYLE_DEPTH:
+        while style in self._styles and style not in names and len(names) < _MAX_STYLE_DEPTH:
             names.append(style)
-            style = self.styles[style].based_on
+            based_on = child_named(self._styles[style], "basedOn")
+            style = None if based_on is None else attribute(based_on, "val")
         return names
+
+    @cached_property
+    def _styles_root(self) -> Any | None:
+        return self._load_styles()
+
+    @cached_property
+    def _styles(self) -> dict[str, Any]:
+        root = self._styles_root
+        elements = () if root is None else children_named(root, "style")
+        return {attribute(element, "styleId") or "": element for element in elements}
+
+    @cached_property
+    def _default_style(self) -> str | None:
+        for name, element in self._styles.items():
+            if attribute(element, "type") == "paragraph" and is_on(attribute(element, "default") or "0"):
+                return name
+        return None
+
+    @cached_property
+    def _definitions(self) -> tuple[dict[int, Any], dict[str, Any]]:
+        """The elements of the lists by id, and of the abstract definitions by theirs."""
+        root = self._load_numbering()
+        if root is None:
+            return {}, {}
+        lists = {number_of(each, "numId") or 0: each for each in children_named(root, "num")}
+        abstracts = {attribute(each, "abstractNumId") or "": each for each in children_named(root, "abstractNum")}
+        return lists, abstracts
+
+    def _list(self, number_id: int) -> NumberedList | None:
+        if number_id not in self._lists:
+            self._lists[number_id] = self._read_list(number_id)
+        return self._lists[number_id]
+
+    def _read_list(self, number_id: int) -> NumberedList | None:
+        lists, abstracts = self._definitions
+        element, key = lists.get(number_id), ""
+        seen: set[str] = set()
+        definition = element
+        while definition is not None:
+            named = child_named(definition, "abstractNumId")
+            key = "" if named is None else attribute(named, "val") or ""
+            if key in seen:
+                break
+            seen.add(key)
+            # A definition may stand for a list style, whose own list has the levels.
+            link = None if key not in abstracts else child_named(abstracts[key], "numStyleLink")
+            style = None if link is None else attribute(link, "val")
+            linked = self._stated_list(style)[0] if style in self._styles else None
+            definition = None if linked is None else lists.get(linked)
+        if element is None or key not in abstracts:
+            return None
+        levels = dict(_level(each) for each in children_named(abstracts[key], "lvl"))
+        return _overridden(element, number_id, key, levels)
+
+
+def numbers_by_default(styles: bytes) -> bool:
+    """Whether a part of styles may number paragraphs that name no style; looked up without parsing it."""
+    if styles.startswith(_WIDE_MARKS):
+        return True
+    starts = (match.end() for match in _DEFAULT_STYLE.finditer(styles))
+    return any(b"numPr" in styles[start : styles.find(b"style>", start)] for start in starts)
 
 
 class Counters:
@@ -214,69 +292,6 @@ def _roman(value: int) -> str:
     return "".join(parts)
 
 
-def read_numbering(styles: Any | None, numbering: Any | None) -> Numbering:
-    """The numbering that the roots of the two parts define; either may be absent."""
-    read = Numbering()
-    linked_lists: dict[str, int] = {}
-    if styles is not None:
-        _read_styles(styles, read, linked_lists)
-    if numbering is None:
-        return read
-    abstracts: dict[str, dict[int, Level]] = {}
-    style_links: dict[str, str] = {}
-    for element in children_named(numbering, "abstractNum"):
-        key = attribute(element, "abstractNumId") or ""
-        levels = [_level(each) for each in children_named(element, "lvl")]
-        abstracts[key] = dict(levels)
-        link = child_named(element, "numStyleLink")
-        if link is not None:
-            style_links[key] = attribute(link, "val") or ""
-    abstract_of = {
-        number_of(element, "numId"): attribute(child, "val") or ""
-        for element in children_named(numbering, "num")
-        for child in children_named(element, "abstractNumId")
-    }
-    for element in children_named(numbering, "num"):
-        number_id = number_of(element, "numId")
-        if number_id:
-            key = _resolved(abstract_of.get(number_id, ""), style_links, linked_lists, abstract_of)
-            read.lists[number_id] = _list(element, number_id, key, abstracts.get(key, {}))
-    return read
-
-
-def _resolved(
-    key: str, style_links: dict[str, str], linked_lists: dict[str, int], abstract_of: dict[int | None, str]
-) -> str:
-    """The abstract definition itself, where another stands for a list style."""
-    seen = set()
-    while key in style_links and key not in seen:
-        seen.add(key)
-        key = abstract_of.get(linked_lists.get(style_links[key]), key)
-    return key
-
-
-def _read_styles(root: Any, read: Numbering, linked_lists: dict[str, int]) -> None:
-    for element in children_named(root, "style"):
-        name = attribute(element, "styleId") or ""
-        kind = attribute(element, "type") or "paragraph"
-        properties = child_named(element, "pPr")
-        number_id, level = list_of(properties) if properties is not None else (None, None)
-        if kind == "numbering":
-            if number_id:
-                linked_lists[name] = number_id
-        elif kind == "paragraph":
-            based_on = child_named(element, "basedOn")
-            read.styles[name] = _Style(None if based_on is None else attribute(based_on, "val"), number_id, level)
-            if is_on(attribute(element, "default") or "0"):
-                read.default_style = name
-    for name in ("docDefaults", "rPrDefault", "rPr", "lang"):
-        found = child_named(root, name)
-        if found is None:
-            return
-        root = found
-    read.language = (attribute(root, "val") or "en").lower()
-
-
 def list_of(properties: Any) -> tuple[int | None, int | None]:
     """List and level that paragraph properties name."""
     element = child_named(properties, "numPr")
@@ -289,7 +304,7 @@ def list_of(properties: Any) -> tuple[int | None, int | None]:
     )
 
 
-def _list(element: Any, number_id: int, abstract_id: str, levels: dict[int, Level]) -> NumberedList:
+def _overridden(element: Any, number_id: int, abstract_id: str, levels: dict[int, Level]) -> NumberedList:
     own_levels, starts = dict(levels), {}
     for override in children_named(element, "lvlOverride"):
         index = number_of(override, "ilvl")

@@ -24,7 +24,11 @@ _WHITE_SPACE = re.compile(r"\s+")
 _ENDS = re.compile(r"\A\s+|\s+\Z")
 # Layout by empty paragraphs says no more than one of them.
 _EMPTY_LINES = re.compile(r"\n{3,}")
-_EMPTY_LINES_AT_ENDS = re.compile(r"\A\n+|\n+\Z")
+# Each with the signs without which there is nothing to find, which is quicker to know than to search by pattern.
+_TIDYING = (
+    (TRAILING_BLANKS, "", (" \n", "\t\n", " \f", "\t\f")),
+    (_EMPTY_LINES, "\n\n", ("\n\n\n",)),
+)
 
 
 @dataclass(frozen=True)
@@ -249,12 +253,24 @@ class _Writing:
                     cells.append(_TEXTS[self._state]())
                     self.blocks(cell, cells[-1])
                 text.join_cells(cells, block.revisions)
+            elif not line and not block.mark and not block.runs_on:
+                self._plain_line(block, text)
             else:
                 line.append(block)
                 if not block.runs_on and stands_in(block.mark, self._state):
                     self._line(line, text)
                     line = []
         self._line(line, text)
+
+    def _plain_line(self, paragraph: Paragraph, text: _Text) -> None:
+        """What :meth:`_line` does for one paragraph whose mark nobody changed, which nearly all are."""
+        if paragraph.place is not None or paragraph.original_place is not None:
+            self._label((paragraph,), (True,), 0, text)
+        for piece, revisions in paragraph.pieces:
+            text.add(piece, revisions)
+        text.mark(())
+        if paragraph.boxes:
+            self._boxes(paragraph.boxes, text)
 
     def _line(self, paragraphs: Sequence[Paragraph], text: _Text) -> None:
         """Paragraphs that stand in one line: all but the last have a mark that is hidden or not there in this state."""
@@ -305,11 +321,20 @@ class _Writing:
 
 def _finished(text: str, records: Sequence[_Record]) -> tuple[str, tuple[TrackedChange, ...]]:
     text, positions = _with_normal_characters(text, _positions(records))
-    for pattern, replacement in ((TRAILING_BLANKS, ""), (_EMPTY_LINES, "\n\n"), (_EMPTY_LINES_AT_ENDS, "")):
-        text, positions = _substituted(text, pattern, replacement, positions)
+    for pattern, replacement, signs in _TIDYING:
+        if any(sign in text for sign in signs):
+            text, positions = _substituted(text, pattern, replacement, positions)
+    text, positions = _stripped(text, positions)
     _move(records, positions)
     changes = (_change(record, text) for record in sorted(records, key=lambda record: record.start))
     return text, tuple(change for change in changes if change.text)
+
+
+def _stripped(text: str, positions: list[int]) -> tuple[str, list[int]]:
+    """The text without empty lines at its ends."""
+    kept = text.strip("\n")
+    ahead = len(text) - len(text.lstrip("\n"))
+    return kept, [min(max(position - ahead, 0), len(kept)) for position in positions]
 
 
 def _change(record: _Record, text: str) -> TrackedChange:
