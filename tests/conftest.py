@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.register_assert_rewrite("gold_files")
+
 from small_firm import SmallFirm, write_estate
 
 

@@ -57,7 +57,9 @@ class DocxConverter:
         try:
             return self._convert(package)
         except RecursionError as error:
-            raise ConversionError("damaged", "the file nests tables or text boxes deeper than any program does") from error
+            raise ConversionError(
+                "damaged", "the file nests tables or text boxes deeper than any program does"
+            ) from error
 
     def _convert(self, package: OoxmlPackage) -> ConvertedDocument:
         file = _File(package)
@@ -119,7 +121,7 @@ class _Parts:
         try:
             return make()
         except ConversionError as error:
-            self.lost[f"{what} could not be read: {error}"] = None
+            self.lost[f"{what} could not be read ({error.error_class})"] = None
             return None
 
 

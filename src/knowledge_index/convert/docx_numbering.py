@@ -246,7 +246,8 @@ class Counters:
                 count = counts[index]
                 level = numbered.levels.get(index, Level())
                 value = numbered.first_number(index) if count is None else count
-                if definition.is_legal:
+                if definition.is_legal and level.number_format != "decimalZero":
+                    # "Article II" becomes "Section 2.01": legal style makes the digits Arabic and keeps their zeros.
                     return str(value)
                 return self._formatted(value, level)
 

@@ -18,7 +18,9 @@ _CHANGES = {
     "cellDel": ChangeKind.DELETION,
 }
 _NOTES = frozenset({"footnoteReference", "endnoteReference"})
-_NO_TEXT = frozenset({"pPr", "rPr", "sdtPr", "sdtEndPr", "instrText", "delInstrText", "tblPr", "tblGrid", "trPr", "tcPr"})
+_NO_TEXT = frozenset(
+    {"pPr", "rPr", "sdtPr", "sdtEndPr", "instrText", "delInstrText", "tblPr", "tblGrid", "trPr", "tcPr"}
+)
 _LITERALS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 # Symbol fonts map their glyphs into the private area, which means nothing without the font. These are the boxes that
 # forms are ticked in, and the bullet.
@@ -51,6 +53,8 @@ class StoryReader:
         self._findings = findings
         # One entry for each open field: whether its result has begun, before which there are only instructions.
         self._fields: list[bool] = []
+        # The note's own raised sign is not read, nor the blank between it and the note.
+        self._after_note_sign = False
         self._ignores_fields = not _fields_are_balanced(root)
 
     def blocks(self, container: Any, revisions: Revisions = ()) -> list[Block]:
@@ -166,6 +170,8 @@ class StoryReader:
                 self._add(_symbol(child), revisions, into)
             elif name in _NOTES:
                 self._note(name, child, revisions)
+            elif name in ("footnoteRef", "endnoteRef"):
+                self._after_note_sign = True
             elif name == "txbxContent":
                 self._box(child, revisions, into)
             elif name == "textpath":
@@ -176,6 +182,9 @@ class StoryReader:
                 self._inline(child, revisions, into)
 
     def _add(self, text: str | None, revisions: Revisions, into: Paragraph) -> None:
+        if text and self._after_note_sign:
+            text = text.lstrip()
+            self._after_note_sign = not text
         if text and (self._ignores_fields or all(self._fields)):
             into.pieces.append((text, revisions))
 

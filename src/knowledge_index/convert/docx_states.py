@@ -20,6 +20,9 @@ _GLYPHS = {
     ChangeKind.MOVED_FROM: "<",
 }
 _PARAGRAPH_SIGN = "¶"
+_CELL_END = re.compile(
+    rf"(?:\[[{re.escape(''.join(_GLYPHS.values()))}]{_PARAGRAPH_SIGN}.\]|{_PARAGRAPH_SIGN}(.\]))\n\Z"
+)
 _WHITE_SPACE = re.compile(r"\s+")
 _ENDS = re.compile(r"\A\s+|\s+\Z")
 # Layout by empty paragraphs says no more than one of them.
@@ -208,6 +211,13 @@ class _Marked(_Text):
         self.close()
         self.write("\n")
 
+    def join_cells(self, cells: Sequence[_Text], revisions: Revisions) -> None:
+        for cell in cells:
+            # The mark that ends a cell comes and goes with the cell, and is no change of its own.
+            cell.close()
+            cell.parts = [_CELL_END.sub(r"\1", "".join(cell.parts))]
+        super().join_cells(cells, revisions)
+
     def close(self) -> None:
         if self._open is not None:
             self.write(f"{_GLYPHS[self._open]}]")
@@ -304,7 +314,7 @@ class _Writing:
         last = next((index for index in range(first, len(ends)) if ends[index]), len(ends) - 1)
         owner = paragraphs[last]
         if self._state is State.MARKED:
-            label = owner.labels.get(State.CURRENT) or owner.labels.get(State.ORIGINAL, "")
+            label = owner.labels.get(State.CURRENT, owner.labels.get(State.ORIGINAL, ""))
         else:
             place = owner.place if self._state is State.CURRENT else owner.original_place
             label = "" if place is None else self._counters.next_label(place)
@@ -356,9 +366,7 @@ def _move(records: Sequence[_Record], positions: Sequence[int]) -> None:
         record.start, record.end = positions[2 * index], positions[2 * index + 1]
 
 
-def _substituted(
-    text: str, pattern: re.Pattern[str], replacement: str, positions: list[int]
-) -> tuple[str, list[int]]:
+def _substituted(text: str, pattern: re.Pattern[str], replacement: str, positions: list[int]) -> tuple[str, list[int]]:
     """The text with each match replaced, and where the positions are then."""
     if not positions:
         return pattern.sub(replacement, text), positions
