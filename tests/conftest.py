@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("gold_files")
-
 from small_firm import SmallFirm, write_estate
+
+pytest.register_assert_rewrite("gold_files")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

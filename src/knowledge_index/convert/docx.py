@@ -23,8 +23,8 @@ class DocxConverter:
     """The text of a .docx in three states, and its tracked changes.
 
     Kept: body, tables (nested ones too), headers, footers, footnotes, endnotes, comments with author and day, text
-    boxes, text of watermarks, content controls, hyperlinks, the shown results of fields and forms, formulas' characters,
-    hidden text, and list numbers as Word counts and writes them (a bullet of a symbol font is ``•``).
+    boxes, text of watermarks, content controls, hyperlinks, the shown results of fields and forms, characters of
+    formulas, hidden text, and list numbers as Word counts and writes them (a bullet of a symbol font is ``•``).
     Dropped: pictures, charts, SmartArt, embedded files, field instructions, the raised signs that refer to notes, page
     breaks, fonts and colours. Content that is stored in the file but shown nowhere (a header that no section names) is
     dropped too. An embedded file that Word would show as text (altChunk) is not read, and ``degraded`` says so.
@@ -130,9 +130,10 @@ class _File:
 
     def __init__(self, package: OoxmlPackage) -> None:
         main = _main_part(package)
-        self._body = child_named(package.parse(main), "body")
-        if self._body is None:
+        body = child_named(package.parse(main), "body")
+        if body is None:
             raise ConversionError("damaged", f"part {main} has no body")
+        self._body: Any = body
         self._parts = parts = _Parts(package, main)
         self.findings = Findings()
         # These hold the parts and not this object: in a cycle the trees of a file would stay until collected.
@@ -189,7 +190,7 @@ class _File:
         return [block for _, note in sorted(blocks, key=lambda each: each[0]) for block in note]
 
     def _comments(self, root: Any) -> Iterator[Row]:
-        """A comment is one line whatever its paragraphs, so that no part of it can be taken for the paper's own text."""
+        """A comment is one line whatever its paragraphs, so that no part of it can pass for the paper's own text."""
         reader = StoryReader(root, self.numbering, self.findings)
         for heading, comment in comments_in(root):
             content = reader.blocks(comment)
