@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Connection, delete, insert, select, update
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.changes import Changes
 from knowledge_index.catalog.records import StoredIdentifier
 from knowledge_index.domain.documents import ConvertedDocument
 
@@ -27,7 +28,7 @@ class Conversions:
         return self._connection.execute(statement).scalar_one_or_none()
 
     def add(self, blob_sha256: str, document: ConvertedDocument) -> int:
-        """Store a conversion; returns its id."""
+        """Store a conversion with its states and tracked changes; returns its id."""
         statement = (
             insert(schema.converted_document)
             .values(
@@ -37,10 +38,14 @@ class Conversions:
                 text=document.text,
                 text_sha256=document.text_sha256,
                 title=document.title,
+                original_text=document.original_text,
+                marked_text=document.marked_text,
             )
             .returning(_DOCUMENT.id)
         )
-        return int(self._connection.execute(statement).scalar_one())
+        document_id = int(self._connection.execute(statement).scalar_one())
+        Changes(self._connection).add(document_id, document.changes)
+        return document_id
 
     def text(self, document_id: int) -> str:
         """The whole text of a converted document."""

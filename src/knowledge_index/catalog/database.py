@@ -13,6 +13,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.acl_classes import AclClasses
+from knowledge_index.catalog.changes import Changes
 from knowledge_index.catalog.conversions import Conversions
 from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.objects import Objects
@@ -35,6 +36,7 @@ class CatalogSession:
         self.objects = Objects(connection)
         self.pipeline_objects = PipelineObjects(connection)
         self.conversions = Conversions(connection)
+        self.changes = Changes(connection)
         self.passages = Passages(connection)
         self.status = Status(connection)
 

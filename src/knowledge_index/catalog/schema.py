@@ -54,8 +54,25 @@ converted_document = Table(
     Column("text", Text, nullable=False),
     Column("text_sha256", String, nullable=False),
     Column("title", Text, nullable=True),
+    Column("original_text", Text, nullable=True),
+    Column("marked_text", Text, nullable=True),
     Column("enricher_version", String, nullable=True),
     UniqueConstraint("blob_sha256", "converter_name", "converter_version"),
+)
+
+# Tracked changes; spans are of the text of the converted document.
+tracked_change = Table(
+    "tracked_change",
+    metadata,
+    Column("converted_document_id", ForeignKey("converted_document.id"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("author", Text, nullable=True),
+    Column("date", String, nullable=True),
+    Column("start_char", Integer, nullable=False),
+    Column("end_char", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 identifier = Table(
@@ -143,4 +160,5 @@ __all__ = [
     "metadata",
     "source",
     "source_object",
+    "tracked_change",
 ]

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from knowledge_index.convert.docx_blocks import Block, Paragraph, Revisions, Row, State
+from knowledge_index.convert.docx_blocks import Block, Paragraph, Revisions, Row
 from knowledge_index.convert.docx_numbering import Numbering, numbers_by_default
 from knowledge_index.convert.docx_reading import Findings, StoryReader, comments_in, notes_in
 from knowledge_index.convert.docx_states import Story, written
 from knowledge_index.convert.docx_xml import child_named
 from knowledge_index.convert.normalise import plausible_title
 from knowledge_index.convert.ooxml import OoxmlPackage
-from knowledge_index.domain.documents import ConvertedDocument
+from knowledge_index.domain.documents import ConvertedDocument, TextState
 from knowledge_index.domain.errors import ConversionError
 
 _MAIN_PART = "word/document.xml"
@@ -64,11 +64,11 @@ class DocxConverter:
     def _convert(self, package: OoxmlPackage) -> ConvertedDocument:
         file = _File(package)
         stories = file.stories()
-        text, changes = written(stories, State.CURRENT, file.numbering)
+        text, changes = written(stories, TextState.CURRENT, file.numbering)
         original = marked = None
         if file.findings.has_changes:
-            original, _ = written(stories, State.ORIGINAL, file.numbering)
-            marked, _ = written(stories, State.MARKED, file.numbering)
+            original, _ = written(stories, TextState.ORIGINAL, file.numbering)
+            marked, _ = written(stories, TextState.MARKED, file.numbering)
         if not (text.strip() or (marked or "").strip()):
             raise ConversionError("empty", "the file holds no text; nothing of it can be found by a search")
         return ConvertedDocument(
@@ -174,7 +174,7 @@ class _File:
             root = self._parts.root(target, what)
             if root is not None:
                 story = Story(StoryReader(root, self.numbering, self.findings).blocks(root))
-                text, _ = written([story], State.MARKED, self.numbering)
+                text, _ = written([story], TextState.MARKED, self.numbering)
                 found.setdefault(text, story)
         return list(found.values())
 

@@ -1,19 +1,10 @@
 """What a Word file is read into before its states are written out: paragraphs and rows, with who changed what."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import NamedTuple
 
 from knowledge_index.convert.docx_numbering import ListPlace
-from knowledge_index.domain.documents import ChangeKind
-
-
-class State(StrEnum):
-    """A reading of a file with tracked changes: all accepted, all rejected, or all shown between marks."""
-
-    CURRENT = "current"
-    ORIGINAL = "original"
-    MARKED = "marked"
+from knowledge_index.domain.documents import ChangeKind, TextState
 
 
 class Revision(NamedTuple):
@@ -27,13 +18,13 @@ class Revision(NamedTuple):
 Revisions = tuple[Revision, ...]
 
 _GONE_FROM = {
-    State.CURRENT: frozenset({ChangeKind.DELETION, ChangeKind.MOVED_FROM}),
-    State.ORIGINAL: frozenset({ChangeKind.INSERTION, ChangeKind.MOVED_TO}),
-    State.MARKED: frozenset[ChangeKind](),
+    TextState.CURRENT: frozenset({ChangeKind.DELETION, ChangeKind.MOVED_FROM}),
+    TextState.ORIGINAL: frozenset({ChangeKind.INSERTION, ChangeKind.MOVED_TO}),
+    TextState.MARKED: frozenset[ChangeKind](),
 }
 
 
-def stands_in(revisions: Revisions, state: State) -> bool:
+def stands_in(revisions: Revisions, state: TextState) -> bool:
     """Whether content under these changes is there in that state."""
     if not revisions:
         return True
@@ -43,7 +34,7 @@ def stands_in(revisions: Revisions, state: State) -> bool:
 
 def deciding(revisions: Revisions) -> Revision:
     """The change that content is shown under: words that one person inserted and another deleted are deleted words."""
-    gone = _GONE_FROM[State.CURRENT]
+    gone = _GONE_FROM[TextState.CURRENT]
     return next((each for each in reversed(revisions) if each.kind in gone), revisions[-1])
 
 
@@ -62,7 +53,7 @@ class Paragraph:
     place: ListPlace | None = None
     original_place: ListPlace | None = None
     boxes: list["Block"] = field(default_factory=list)
-    labels: dict[State, str] = field(default_factory=dict)
+    labels: dict[TextState, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

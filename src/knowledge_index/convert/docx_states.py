@@ -7,10 +7,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from knowledge_index.convert.docx_blocks import Block, Paragraph, Revision, Revisions, Row, State, deciding, stands_in
+from knowledge_index.convert.docx_blocks import Block, Paragraph, Revision, Revisions, Row, deciding, stands_in
 from knowledge_index.convert.docx_numbering import Counters, Numbering
 from knowledge_index.convert.normalise import TRAILING_BLANKS, normal_characters
-from knowledge_index.domain.documents import ChangeKind, TrackedChange
+from knowledge_index.domain.documents import ChangeKind, TextState, TrackedChange
 
 CELL_SEPARATOR = " | "
 _GLYPHS = {
@@ -115,7 +115,7 @@ class _Text:
 
 class _Original(_Text):
     def add(self, text: str, revisions: Revisions) -> None:
-        if stands_in(revisions, State.ORIGINAL):
+        if stands_in(revisions, TextState.ORIGINAL):
             self.write(text)
 
 
@@ -140,7 +140,7 @@ class _Current(_Text):
             self._open = _Record(revision, self.length, self.length)
             self.records.append(self._open)
         self._lone_mark = None
-        if stands_in(revisions, State.CURRENT):
+        if stands_in(revisions, TextState.CURRENT):
             self.write(text)
             self._open.end = self.length
         else:
@@ -174,7 +174,7 @@ class _Current(_Text):
         # A row that came or went as a whole is one change, whatever was recorded for each of its cells.
         revision = deciding(revisions)
         whole = _Record(revision, line_start, self.length)
-        if not stands_in(revisions, State.CURRENT):
+        if not stands_in(revisions, TextState.CURRENT):
             words = (" ".join("".join(word for each in cell.records for word in each.words).split()) for cell in cells)
             whole.words.append(CELL_SEPARATOR.join(filter(None, words)))
             inside = []
@@ -224,14 +224,14 @@ class _Marked(_Text):
             self._open = None
 
 
-_TEXTS: dict[State, Callable[[], _Text]] = {
-    State.CURRENT: _Current,
-    State.ORIGINAL: _Original,
-    State.MARKED: _Marked,
+_TEXTS: dict[TextState, Callable[[], _Text]] = {
+    TextState.CURRENT: _Current,
+    TextState.ORIGINAL: _Original,
+    TextState.MARKED: _Marked,
 }
 
 
-def written(stories: Sequence[Story], state: State, numbering: Numbering) -> tuple[str, tuple[TrackedChange, ...]]:
+def written(stories: Sequence[Story], state: TextState, numbering: Numbering) -> tuple[str, tuple[TrackedChange, ...]]:
     """The text of a state in normal form, and for ``CURRENT`` the changes in order of place.
 
     ``MARKED`` takes its list numbers from the other two states, which have to be written first.
@@ -246,7 +246,7 @@ def written(stories: Sequence[Story], state: State, numbering: Numbering) -> tup
 class _Writing:
     """Writes one story in one state."""
 
-    def __init__(self, state: State, numbering: Numbering) -> None:
+    def __init__(self, state: TextState, numbering: Numbering) -> None:
         self._state = state
         self._counters = Counters(numbering)
         # Text boxes are numbered apart from the text that they float over.
@@ -313,10 +313,10 @@ class _Writing:
         """The number of the paragraph that is left of those joined: its mark, the last one, keeps its properties."""
         last = next((index for index in range(first, len(ends)) if ends[index]), len(ends) - 1)
         owner = paragraphs[last]
-        if self._state is State.MARKED:
-            label = owner.labels.get(State.CURRENT, owner.labels.get(State.ORIGINAL, ""))
+        if self._state is TextState.MARKED:
+            label = owner.labels.get(TextState.CURRENT, owner.labels.get(TextState.ORIGINAL, ""))
         else:
-            place = owner.place if self._state is State.CURRENT else owner.original_place
+            place = owner.place if self._state is TextState.CURRENT else owner.original_place
             label = "" if place is None else self._counters.next_label(place)
             owner.labels[self._state] = label
         if label:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from knowledge_index.access import compile_scope
-from knowledge_index.catalog import Catalog
+from knowledge_index.catalog import Catalog, CatalogSession
 from knowledge_index.catalog.records import Occurrence
 from knowledge_index.domain.errors import NotVisibleError
 from knowledge_index.domain.principals import Principal
@@ -26,6 +26,23 @@ def show_hit(catalog: Catalog, hit_id: str, principals: frozenset[Principal]) ->
     """The passage that ``hit_id`` names.
 
     Raises:
+        NotVisibleError: as :func:`visible_occurrence`.
+    """
+    with catalog.transaction() as session:
+        found = visible_occurrence(session, hit_id, principals)
+        before_start = max(0, found.start_char - _CONTEXT_CHARS)
+        return ShownPassage(
+            found,
+            session.passages.text_between(found.object_id, before_start, found.start_char),
+            session.passages.text_between(found.object_id, found.start_char, found.end_char),
+            session.passages.text_between(found.object_id, found.end_char, found.end_char + _CONTEXT_CHARS),
+        )
+
+
+def visible_occurrence(session: CatalogSession, hit_id: str, principals: frozenset[Principal]) -> Occurrence:
+    """Where the passage stands that ``hit_id`` names, under the scope of this moment.
+
+    Raises:
         NotVisibleError: there is no such passage, it has changed or gone, or the caller may not see it: one message
             for all four.
     """
@@ -35,15 +52,8 @@ def show_hit(catalog: Catalog, hit_id: str, principals: frozenset[Principal]) ->
     parts = parse_hit_id(hit_id)
     if parts is None:
         raise unseen
-    with catalog.transaction() as session:
-        scope = compile_scope(session, principals)
-        found = session.passages.occurrence_of_span(parts.object_key, parts.start_char, parts.end_char, scope)
-        if found is None or not found.text_sha256.startswith(parts.text_mark):
-            raise unseen
-        before_start = max(0, found.start_char - _CONTEXT_CHARS)
-        return ShownPassage(
-            found,
-            session.passages.text_between(found.object_id, before_start, found.start_char),
-            session.passages.text_between(found.object_id, found.start_char, found.end_char),
-            session.passages.text_between(found.object_id, found.end_char, found.end_char + _CONTEXT_CHARS),
-        )
+    scope = compile_scope(session, principals)
+    found = session.passages.occurrence_of_span(parts.object_key, parts.start_char, parts.end_char, scope)
+    if found is None or not found.text_sha256.startswith(parts.text_mark):
+        raise unseen
+    return found
