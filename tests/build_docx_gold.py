@@ -533,6 +533,10 @@ def build() -> dict[str, bytes]:
         "word/parts/header1.xml": part("hdr", p("Found all the same")),
     }
     files["other_letters.docx"] = stored_zip(other_letters)
+    lost = WordFile(p("Price", num=(1, 0)) + section(header("h1")), numbering=CLAUSES + num(1, 0)).parts()
+    del lost["word/_rels/document.xml.rels"]
+    files["lost_relationships.docx"] = stored_zip(lost)
+    files["lost_notes.docx"] = WordFile(p("See", note_mark("footnote", 7))).data()
     files["encrypted.docx"] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
     files["cut_off.docx"] = WordFile(p("A paper")).data()[:300]
     return files

@@ -1,5 +1,6 @@
 """Word: all that a reader of the file sees, with its tracked changes accepted, rejected, and side by side."""
 
+import posixpath
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ from knowledge_index.convert.ooxml import OoxmlPackage
 from knowledge_index.domain.documents import ConvertedDocument, TextState
 from knowledge_index.domain.errors import ConversionError
 
+_PARTS_BY_NAME = ("styles", "numbering", "footnotes", "endnotes", "comments")
 _MAIN_PART = "word/document.xml"
 _REFERENCES = {"headerReference": "a header", "footerReference": "a footer"}
 _NOTE_PARTS = {"footnotes": "footnoteReference", "endnotes": "endnoteReference"}
@@ -93,6 +95,18 @@ class _Parts:
         self._package = package
         self.lost: dict[str, None] = {}
         self.relations = self.tried("the relationships of the main part", lambda: package.related(main)) or []
+        self._add_unnamed_parts(main)
+
+    def _add_unnamed_parts(self, main: str) -> None:
+        """Find parts by their usual names where the relationships are gone or point at nothing."""
+        folder = posixpath.dirname(main)
+        for kind in _PARTS_BY_NAME:
+            usual = posixpath.join(folder, f"{kind}.xml")
+            named = [target for _, each, target in self.relations if each == kind]
+            is_lost = not self._package.has(named[0]) if named else not self.relations
+            if is_lost and self._package.has(usual):
+                self.relations = [*(each for each in self.relations if each[1] != kind), ("", kind, usual)]
+                self.lost[f"no relationship leads to the {kind}; {usual} was taken for them"] = None
 
     def first(self, kind: str) -> Any | None:
         """The root of the first part of a kind; None where there is none or it is damaged."""
@@ -149,6 +163,8 @@ class _File:
         for wanted in _REFERENCES:
             for element in self._body.iter(f"{{*}}{wanted}"):
                 named[wanted].append(_relation_id(element))
+                if named[wanted][-1] not in target_by_id:
+                    self._parts.lost[f"{_REFERENCES[wanted]} is missing: no relationship leads to it"] = None
         body = Story(StoryReader(self._body, self.numbering, self.findings).blocks(self._body))
         headers, footers = (
             self._distinct([target_by_id[key] for key in named[wanted] if key in target_by_id], what)
@@ -180,13 +196,17 @@ class _File:
 
     def _notes(self, part: str) -> list[Block]:
         blocks: list[tuple[int, list[Block]]] = []
+        kind, found = _NOTE_PARTS[part], set()
         order = {key: place for place, key in enumerate(self.findings.notes)}
         for root in self._parts.all(part):
             reader = StoryReader(root, self.numbering, self.findings)
             for identifier, note in notes_in(root):
-                key = (_NOTE_PARTS[part], identifier)
+                key = (kind, identifier)
+                found.add(key)
                 around: Revisions = self.findings.notes.get(key, ())
                 blocks.append((order.get(key, len(order)), reader.blocks(note, around)))
+        if any(key[0] == kind and key not in found for key in self.findings.notes):
+            self._parts.lost[f"{part} are missing to which the text refers"] = None
         return [block for _, note in sorted(blocks, key=lambda each: each[0]) for block in note]
 
     def _comments(self, root: Any) -> Iterator[Row]:

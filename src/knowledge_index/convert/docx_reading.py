@@ -53,6 +53,7 @@ class StoryReader:
         self._findings = findings
         # One entry for each open field: whether its result has begun, before which there are only instructions.
         self._fields: list[bool] = []
+        self._open_instructions = 0
         # The note's own raised sign is not read, nor the blank between it and the note.
         self._after_note_sign = False
         self._ignores_fields = not _fields_are_balanced(root)
@@ -185,7 +186,7 @@ class StoryReader:
         if text and self._after_note_sign:
             text = text.lstrip()
             self._after_note_sign = not text
-        if text and (self._ignores_fields or all(self._fields)):
+        if text and (self._ignores_fields or not self._open_instructions):
             into.pieces.append((text, revisions))
 
     def _field_character(self, element: Any, revisions: Revisions, into: Paragraph) -> None:
@@ -193,10 +194,12 @@ class StoryReader:
         if kind == "begin":
             self._add(_form_field(element), revisions, into)
             self._fields.append(False)
-        elif kind == "separate" and self._fields:
+            self._open_instructions += 1
+        elif kind == "separate" and self._fields and not self._fields[-1]:
             self._fields[-1] = True
+            self._open_instructions -= 1
         elif kind == "end" and self._fields:
-            self._fields.pop()
+            self._open_instructions -= not self._fields.pop()
 
     def _note(self, name: str, element: Any, revisions: Revisions) -> None:
         key = (name, attribute(element, "id") or "")
@@ -204,9 +207,10 @@ class StoryReader:
             self._findings.notes[key] = revisions
 
     def _box(self, element: Any, revisions: Revisions, into: Paragraph) -> None:
-        outer, self._fields = self._fields, []
+        outer = self._fields, self._open_instructions
+        self._fields, self._open_instructions = [], 0
         into.boxes.extend(self.blocks(element, revisions))
-        self._fields = outer
+        self._fields, self._open_instructions = outer
 
 
 def notes_in(root: Any) -> Iterator[tuple[str, Any]]:

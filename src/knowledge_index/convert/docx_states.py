@@ -136,7 +136,7 @@ class _Current(_Text):
         revision = deciding(revisions)
         if self._open is None or self._open.revision != revision:
             if self._lone_mark is not None and self._lone_mark.revision == revision:
-                self.records.remove(self._lone_mark)
+                self.records.pop()
             self._open = _Record(revision, self.length, self.length)
             self.records.append(self._open)
         self._lone_mark = None
