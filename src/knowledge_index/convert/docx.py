@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from knowledge_index.convert.docx_blocks import Block, Paragraph, Revisions, Row
-from knowledge_index.convert.docx_numbering import Numbering, numbers_by_default
+from knowledge_index.convert.docx_numbering import Numbering, StyleHints
 from knowledge_index.convert.docx_reading import Findings, StoryReader, comments_in, notes_in
 from knowledge_index.convert.docx_states import Story, written
 from knowledge_index.convert.docx_xml import child_named
@@ -123,12 +123,12 @@ class _Parts:
         """The root of a part; None, with a note, where it cannot be read: the rest of the file can be had."""
         return self.tried(what, lambda: self._package.parse(target))
 
-    def may_number_by_default(self) -> bool:
-        """Whether paragraphs without a style of their own may be numbered."""
+    def style_hints(self) -> StyleHints | None:
+        """What the bytes of the styles tell; None where there are none."""
         target = next((target for _, each, target in self.relations if each == "styles"), None)
-        return target is not None and bool(
-            self.tried("the styles", lambda: numbers_by_default(self._package.read(target)))
-        )
+        if target is None:
+            return None
+        return self.tried("the styles", lambda: StyleHints(self._package.read(target)))
 
     def tried(self, what: str, make: Callable[[], Made]) -> Made | None:
         """What ``make`` gives, or None and a note."""
@@ -151,9 +151,7 @@ class _File:
         self._parts = parts = _Parts(package, main)
         self.findings = Findings()
         # These hold the parts and not this object: in a cycle the trees of a file would stay until collected.
-        self.numbering = Numbering(
-            lambda: parts.first("styles"), lambda: parts.first("numbering"), parts.may_number_by_default()
-        )
+        self.numbering = Numbering(lambda: parts.first("styles"), lambda: parts.first("numbering"), parts.style_hints())
 
     def stories(self) -> list[Story]:
         """Headers, body, footnotes, endnotes, footers, comments."""

@@ -30,6 +30,9 @@ _ROMAN = (
 _ORDINAL_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _MAX_STYLE_DEPTH = 50
+_STYLE_END = re.compile(rb"</(?:\w+:)?style>")
+_STYLE_NAME = re.compile(rb"""styleId=["']([^"']*)["']""")
+_BASED_ON = re.compile(rb"""basedOn [^<>]*?val=["']([^"']*)["']""")
 _DEFAULT_STYLE = re.compile(rb"""default=["'](?:1|true|on)["']""")
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -73,20 +76,49 @@ class ListPlace:
     level: int
 
 
+class StyleHints:
+    """Which styles may number their paragraphs, looked up without parsing: most files have styles and no lists."""
+
+    def __init__(self, styles: bytes) -> None:
+        self._is_wide = styles.startswith(_WIDE_MARKS)
+        self._by_name: dict[str, bytes] = {}
+        self._defaults: list[bytes] = []
+        for text in () if self._is_wide else _STYLE_END.split(styles):
+            name = _STYLE_NAME.search(text)
+            if name is not None:
+                self._by_name.setdefault(name[1].decode("utf-8", "replace"), text)
+            if _DEFAULT_STYLE.search(text):
+                self._defaults.append(text)
+
+    def may_number(self, style: str | None) -> bool:
+        """Whether paragraphs of a style, or those that name none, may have a number; false only where it is sure."""
+        if self._is_wide or (style is None and any(_BASED_ON.search(text) for text in self._defaults)):
+            return True
+        texts = list(self._defaults)
+        seen: set[str] = set()
+        while style is not None and style not in seen:
+            seen.add(style)
+            if style not in self._by_name:
+                return True
+            texts.append(self._by_name[style])
+            parent = _BASED_ON.search(texts[-1])
+            style = None if parent is None else parent[1].decode("utf-8", "replace")
+        return any(b"numPr" in text for text in texts)
+
+
 class Numbering:
     """The numbering of one file, read as far as its paragraphs ask for it: most files number little or nothing.
 
-    ``styles`` and ``numbering`` give the root of the part, or None where there is none. ``numbers_by_default`` is
-    whether the style of paragraphs that name none may number them. ``unknown_formats`` are those that are written as 1,
-    2, 3.
+    ``styles`` and ``numbering`` give the root of the part, or None where there is none. ``hints`` are of the
+    same styles. ``unknown_formats`` are those that are written as 1, 2, 3.
     """
 
     def __init__(
-        self, styles: Callable[[], Any | None], numbering: Callable[[], Any | None], numbers_by_default: bool
+        self, styles: Callable[[], Any | None], numbering: Callable[[], Any | None], hints: StyleHints | None
     ) -> None:
         self._load_styles = styles
         self._load_numbering = numbering
-        self._numbers_by_default = numbers_by_default
+        self._hints = hints
         self._places: dict[tuple[str | None, int | None, int | None], ListPlace | None] = {}
         self._lists: dict[int, NumberedList | None] = {}
         self.unknown_formats: set[str] = set()
@@ -94,8 +126,6 @@ class Numbering:
     def place(self, style: str | None, number_id: int | None, level: int | None) -> ListPlace | None:
         """Where a paragraph stands that names this style, and itself this list and level; None for no list."""
         key = (style, number_id, level)
-        if style is None and number_id is None and not self._numbers_by_default:
-            return None
         if key not in self._places:
             self._places[key] = self._found_place(style, number_id, level)
         return self._places[key]
@@ -110,6 +140,8 @@ class Numbering:
 
     def _found_place(self, style: str | None, number_id: int | None, level: int | None) -> ListPlace | None:
         if number_id is None:
+            if self._hints is None or not self._hints.may_number(style):
+                return None
             number_id, linked = self._style_list(style)
             level = linked if level is None else level
         found = self._list(number_id) if number_id else None
@@ -198,14 +230,6 @@ class Numbering:
             return None
         levels = dict(_level(each) for each in children_named(abstracts[key], "lvl"))
         return _overridden(element, number_id, key, levels)
-
-
-def numbers_by_default(styles: bytes) -> bool:
-    """Whether a part of styles may number paragraphs that name no style; looked up without parsing it."""
-    if styles.startswith(_WIDE_MARKS):
-        return True
-    starts = (match.end() for match in _DEFAULT_STYLE.finditer(styles))
-    return any(b"numPr" in styles[start : styles.find(b"style>", start)] for start in starts)
 
 
 class Counters:
