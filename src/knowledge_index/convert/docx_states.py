@@ -1,14 +1,12 @@
 """Writes out the states of a Word file from its paragraphs and rows, and where each tracked change stands."""
 
-import itertools
 import re
-import unicodedata
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from knowledge_index.convert.docx_blocks import Block, Paragraph, Revision, Revisions, Row, deciding, stands_in
 from knowledge_index.convert.docx_numbering import Counters, Numbering
+from knowledge_index.convert.docx_spans import stripped, substituted, with_normal_characters
 from knowledge_index.convert.normalise import TRAILING_BLANKS, normal_characters
 from knowledge_index.domain.documents import ChangeKind, TextState, TrackedChange
 
@@ -97,7 +95,7 @@ class _Text:
             cell.close()
             text, moved = "".join(cell.parts), _positions(cell.records)
             for pattern, replacement in ((_WHITE_SPACE, " "), (_ENDS, "")):
-                text, moved = _substituted(text, pattern, replacement, moved)
+                text, moved = substituted(text, pattern, replacement, moved)
             if text:
                 if written:
                     self.write(CELL_SEPARATOR)
@@ -330,21 +328,14 @@ class _Writing:
 
 
 def _finished(text: str, records: Sequence[_Record]) -> tuple[str, tuple[TrackedChange, ...]]:
-    text, positions = _with_normal_characters(text, _positions(records))
+    text, positions = with_normal_characters(text, _positions(records))
     for pattern, replacement, signs in _TIDYING:
         if any(sign in text for sign in signs):
-            text, positions = _substituted(text, pattern, replacement, positions)
-    text, positions = _stripped(text, positions)
+            text, positions = substituted(text, pattern, replacement, positions)
+    text, positions = stripped(text, positions)
     _move(records, positions)
     changes = (_change(record, text) for record in sorted(records, key=lambda record: record.start))
     return text, tuple(change for change in changes if change.text)
-
-
-def _stripped(text: str, positions: list[int]) -> tuple[str, list[int]]:
-    """The text without empty lines at its ends."""
-    kept = text.strip("\n")
-    ahead = len(text) - len(text.lstrip("\n"))
-    return kept, [min(max(position - ahead, 0), len(kept)) for position in positions]
 
 
 def _change(record: _Record, text: str) -> TrackedChange:
@@ -364,54 +355,3 @@ def _positions(records: Sequence[_Record]) -> list[int]:
 def _move(records: Sequence[_Record], positions: Sequence[int]) -> None:
     for index, record in enumerate(records):
         record.start, record.end = positions[2 * index], positions[2 * index + 1]
-
-
-def _substituted(text: str, pattern: re.Pattern[str], replacement: str, positions: list[int]) -> tuple[str, list[int]]:
-    """The text with each match replaced, and where the positions are then."""
-    if not positions:
-        return pattern.sub(replacement, text), positions
-    matches = [(match.start(), match.end()) for match in pattern.finditer(text)]
-    if not matches:
-        return text, positions
-    starts = [start for start, _ in matches]
-    new_starts, shift = [], 0
-    for start, end in matches:
-        new_starts.append(start - shift)
-        shift += end - start - len(replacement)
-
-    def moved(position: int) -> int:
-        index = bisect_right(starts, position) - 1
-        if index < 0:
-            return position
-        start, end = matches[index]
-        if position < end:
-            return new_starts[index] + min(position - start, len(replacement))
-        return new_starts[index] + len(replacement) + position - end
-
-    return pattern.sub(replacement, text), [moved(position) for position in positions]
-
-
-def _with_normal_characters(text: str, positions: list[int]) -> tuple[str, list[int]]:
-    """Each stretch between positions in normal characters; a position inside a composed character moves behind it."""
-    if not positions:
-        return normal_characters(text), positions
-    cuts = sorted({0, *positions, len(text)})
-    done: list[str] = []
-    # The last character with what combines with it: all that the next stretch can still change.
-    tail, length = "", 0
-    new_position = {0: 0}
-    for start, end in itertools.pairwise(cuts):
-        piece = normal_characters(text[start:end])
-        while piece and tail and (joined := normal_characters(tail + piece[0])) != tail + piece[0]:
-            length += len(joined) - len(tail)
-            new_position[start] = length
-            tail, piece = joined, piece[1:]
-        length += len(piece)
-        new_position[end] = length
-        stretch = tail + piece
-        base = len(stretch) - 1
-        while base > 0 and unicodedata.combining(stretch[base]):
-            base -= 1
-        done.append(stretch[: max(base, 0)])
-        tail = stretch[max(base, 0) :]
-    return "".join(done) + tail, [new_position[position] for position in positions]
