@@ -6,6 +6,8 @@ import pytest
 
 from small_firm import SmallFirm, write_estate
 
+pytest.register_assert_rewrite("gold_files")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(

@@ -11,7 +11,11 @@ TASK_SET = Path(__file__).parents[2] / "external" / "task-set"
 
 
 @pytest.mark.parametrize(
-    "path", ["a.docx", "b/C.XLSX", "x.eml", "Ä ö.Pdf", "n.txt", "n.md", "m.xlsm", "p.pptx", "r.rtf", "h.htm", "t.csv"]
+    "path",
+    [
+        *("a.docx", "b/C.XLSX", "x.eml", "Ä ö.Pdf", "n.txt", "n.md", "m.xlsm", "p.pptx", "r.rtf", "h.htm", "t.csv"),
+        *("o.msg", "z.zip", "m.docm"),
+    ],
 )
 def test_every_format_has_its_converter_whatever_the_case(path: str) -> None:
     converter = converter_for(path)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Connection, delete, insert, select, update
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.changes import Changes
 from knowledge_index.catalog.records import StoredIdentifier
 from knowledge_index.domain.documents import ConvertedDocument
 
@@ -28,7 +29,7 @@ class Conversions:
         return self._connection.execute(statement).scalar_one_or_none()
 
     def add(self, blob_sha256: str, document: ConvertedDocument) -> int:
-        """Store a conversion; returns its id."""
+        """Store a conversion with its states and tracked changes; returns its id."""
         statement = (
             insert(schema.converted_document)
             .values(
@@ -40,6 +41,8 @@ class Conversions:
                 title=document.title,
                 pages_without_text=document.pages_without_text,
                 degraded=json.dumps(document.degraded, ensure_ascii=False),
+                original_text=document.original_text,
+                marked_text=document.marked_text,
             )
             .returning(_DOCUMENT.id)
         )
@@ -56,6 +59,7 @@ class Conversions:
         ]
         if pages:
             self._connection.execute(insert(schema.page_span), pages)
+        Changes(self._connection).add(document_id, document.changes)
         return document_id
 
     def text(self, document_id: int) -> str:

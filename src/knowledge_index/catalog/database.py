@@ -13,6 +13,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.acl_classes import AclClasses
+from knowledge_index.catalog.changes import Changes
 from knowledge_index.catalog.contained import Contained
 from knowledge_index.catalog.conversions import Conversions
 from knowledge_index.catalog.mails import Mails
@@ -39,6 +40,7 @@ class CatalogSession:
         self.conversions = Conversions(connection)
         self.contained = Contained(connection)
         self.mails = Mails(connection)
+        self.changes = Changes(connection)
         self.passages = Passages(connection)
         self.status = Status(connection)
 

@@ -144,6 +144,12 @@ class Passages:
         )
         return next(self._visible(statement, scope), None)
 
+    def occurrence_around(self, object_id: int, place: int, scope: Scope) -> Occurrence | None:
+        """The passage of a current object that holds a place of its text, or the last before it, if it may be seen."""
+        statement = _OCCURRENCES.where(_CHUNK.object_id == object_id, _CHUNK.start_char <= place)
+        nearest = statement.order_by(None).order_by(_CHUNK.start_char.desc()).limit(1)
+        return next(self._visible(nearest, scope), None)
+
     def _visible(self, statement: Select[Any], scope: Scope) -> Iterator[Occurrence]:
         # Checked here and not in SQL: a scope may hold more classes than a statement takes variables.
         for acl_class_id, *values in self._connection.execute(statement):

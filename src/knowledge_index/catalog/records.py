@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from knowledge_index.domain.documents import TrackedChange
 from knowledge_index.domain.versions import VersionStatus
 
 
@@ -215,6 +216,22 @@ class DegradedObject:
     path: str
     degraded: tuple[str, ...]
     pages_without_text: int
+
+
+@dataclass(frozen=True)
+class DeletedWords:
+    """Words that a tracked change took away, in one current source object that the caller may see."""
+
+    object_id: int
+    object_key: str
+    source: str
+    path: str
+    title: str
+    version_status: VersionStatus
+    matter_ref: str
+    matter_title: str
+    ordinal: int
+    change: TrackedChange
 
 
 @dataclass(frozen=True)

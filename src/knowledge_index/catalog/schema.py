@@ -57,6 +57,8 @@ converted_document = Table(
     Column("title", Text, nullable=True),
     Column("pages_without_text", Integer, nullable=False),
     Column("degraded", Text, nullable=False),
+    Column("original_text", Text, nullable=True),
+    Column("marked_text", Text, nullable=True),
     Column("enricher_version", String, nullable=True),
     UniqueConstraint("blob_sha256", "converter_name", "converter_version"),
 )
@@ -69,6 +71,21 @@ page_span = Table(
     Column("start_char", Integer, primary_key=True),
     Column("end_char", Integer, nullable=False),
     Column("number", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# Tracked changes; spans are of the text of the converted document.
+tracked_change = Table(
+    "tracked_change",
+    metadata,
+    Column("converted_document_id", ForeignKey("converted_document.id"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("author", Text, nullable=True),
+    Column("date", String, nullable=True),
+    Column("start_char", Integer, nullable=False),
+    Column("end_char", Integer, nullable=False),
+    Column("text", Text, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -206,4 +223,5 @@ __all__ = [
     "page_span",
     "source",
     "source_object",
+    "tracked_change",
 ]

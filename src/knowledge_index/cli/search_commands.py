@@ -7,6 +7,9 @@ import typer
 
 from knowledge_index.cli.output import one_line, print_json, printable
 from knowledge_index.cli.state import State
+from knowledge_index.cli.tracked_changes import print_changes, print_deleted, print_state
+from knowledge_index.domain.documents import TextState
+from knowledge_index.domain.errors import UsageError
 
 if TYPE_CHECKING:
     from knowledge_index.retrieval import ShownMail
@@ -30,6 +33,9 @@ def search(
     matter: Annotated[
         list[str] | None, typer.Option("--matter", metavar="REF", help="Only this matter reference; repeatable.")
     ] = None,
+    deleted: Annotated[
+        bool, typer.Option("--deleted", help="Search only the wording that tracked changes deleted or moved away.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
     """Search what the caller may see."""
@@ -43,8 +49,14 @@ def search(
 
     from knowledge_index.access import compile_scope
     from knowledge_index.embed import build_embedder
-    from knowledge_index.retrieval import open_retrieval
+    from knowledge_index.retrieval import open_retrieval, search_deleted
 
+    if deleted:
+        with state.catalog() as catalog:
+            with catalog.transaction() as session:
+                scope = compile_scope(session, caller)
+            print_deleted(search_deleted(catalog, query, scope, filters, limit), principals, as_json)
+        return
     with state.catalog() as catalog:
         service = open_retrieval(state.home(), catalog, config, build_embedder(config.embedding))
         with catalog.transaction() as session:
@@ -76,25 +88,38 @@ def show(
     hit: Annotated[str, typer.Argument(metavar="HIT", help="The id that a search printed.")],
     principals: _AsOption,
     thread: Annotated[bool, typer.Option("--thread", help="List the mails of its thread, oldest first.")] = False,
+    text_state: Annotated[
+        TextState | None,
+        typer.Option("--state", help="The text around the hit as it was, as it is, or with marks around changes."),
+    ] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="With --state: the whole text.")] = False,
+    changes: Annotated[bool, typer.Option("--changes", help="List the tracked changes of the hit's paper.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Show a hit's passage in its context, or its thread.
+    """Show a hit's passage in its context, or a view of its paper.
 
     A thread is made of what the mails state that the caller may see; that of an attachment is its mail's.
     """
     from knowledge_index.domain.principals import parse_principals
-    from knowledge_index.retrieval import show_hit, show_thread
+    from knowledge_index.retrieval import show_changes, show_hit, show_state, show_thread
 
+    if sum((thread, changes, text_state is not None)) > 1:
+        raise UsageError("--thread, --state and --changes are views of their own; ask for one of them at a time")
+    if whole and text_state is None:
+        raise UsageError("--whole goes with --state: say which state of the text to show")
     state: State = context.obj
     caller = parse_principals(principals)
     with state.catalog() as catalog:
         if thread:
-            mails = show_thread(catalog, hit, caller)
-        else:
-            shown = show_hit(catalog, hit, caller)
-    if thread:
-        _print_thread(mails, as_json=as_json)
-        return
+            _print_thread(show_thread(catalog, hit, caller), as_json=as_json)
+            return
+        if changes:
+            print_changes(hit, show_changes(catalog, hit, caller), as_json)
+            return
+        if text_state is not None:
+            print_state(hit, show_state(catalog, hit, caller, text_state, whole=whole), as_json)
+            return
+        shown = show_hit(catalog, hit, caller)
     each = shown.occurrence
     if as_json:
         print_json(

@@ -12,6 +12,7 @@ from knowledge_index.domain.errors import ConversionError
 
 _MODULE_BY_SUFFIX = {
     ".csv": "csv",
+    ".docm": "docx",
     ".docx": "docx",
     ".eml": "eml",
     ".htm": "html",

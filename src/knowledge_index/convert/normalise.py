@@ -11,7 +11,8 @@ from knowledge_index.domain.documents import ConvertedDocument, PageSpan
 from knowledge_index.domain.errors import ConversionError
 
 _LINE_END = re.compile("\r\n?|[\x0b\x85\u2028\u2029]")
-_TRAILING_BLANKS = re.compile(r"(?<![ \t])[ \t]++(?=[\n\f]|\Z)")
+TRAILING_BLANKS = re.compile(r"(?<![ \t])[ \t]++(?=[\n\f]|\Z)")
+"""Blanks ahead of a line end, which the normal form does not have."""
 # Invisible hints for line breaking: left in, "Haf\u00adtung" is another word than "Haftung".
 _INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 _KEPT_CONTROLS = "\n\t\f"
@@ -32,9 +33,12 @@ def normal_form(text: str) -> str:
     Line ends are ``\n``; blanks of every width are plain blanks; NFC; no control character but ``\n``, ``\t`` and
     ``\f``, no lone surrogate; no blank before a line end; no empty line at either end.
     """
-    text = _LINE_END.sub("\n", text).translate(_character_map())
-    text = unicodedata.normalize("NFC", text)
-    return _TRAILING_BLANKS.sub("", text).strip("\n")
+    return TRAILING_BLANKS.sub("", normal_characters(text)).strip("\n")
+
+
+def normal_characters(text: str) -> str:
+    """The text with its characters and line ends in normal form, and blanks and empty lines as they are."""
+    return unicodedata.normalize("NFC", _LINE_END.sub("\n", text).translate(_character_map()))
 
 
 def converted(text: str, title: str | None, name: str, version: str) -> ConvertedDocument:

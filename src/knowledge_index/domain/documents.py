@@ -14,6 +14,14 @@ class ChangeKind(StrEnum):
     MOVED_TO = "moved_to"
 
 
+class TextState(StrEnum):
+    """A reading of a file with tracked changes: all accepted, all rejected, or all shown between marks."""
+
+    CURRENT = "current"
+    ORIGINAL = "original"
+    MARKED = "marked"
+
+
 @dataclass(frozen=True)
 class TrackedChange:
     """One tracked change of a Word file.

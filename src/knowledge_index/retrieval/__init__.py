@@ -1,8 +1,23 @@
 """Answers searches within a caller's scope."""
 
+from knowledge_index.retrieval.deleted_wording import DeletedWording, search_deleted
 from knowledge_index.retrieval.opening import open_retrieval
 from knowledge_index.retrieval.service import RetrievalService
 from knowledge_index.retrieval.showing import ShownPassage, show_hit
+from knowledge_index.retrieval.states import ShownChanges, ShownState, show_changes, show_state
 from knowledge_index.retrieval.threads import ShownMail, show_thread
 
-__all__ = ["RetrievalService", "ShownMail", "ShownPassage", "open_retrieval", "show_hit", "show_thread"]
+__all__ = [
+    "DeletedWording",
+    "RetrievalService",
+    "ShownChanges",
+    "ShownMail",
+    "ShownPassage",
+    "ShownState",
+    "open_retrieval",
+    "search_deleted",
+    "show_changes",
+    "show_hit",
+    "show_state",
+    "show_thread",
+]
