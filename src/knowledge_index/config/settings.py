@@ -69,9 +69,22 @@ class EmbeddingSettings(_Section):
     threads: int = Field(2, ge=1, le=64, description="texts embedded at the same time, each on one core")
 
 
+class ConversionSettings(_Section):
+    """What one conversion may take; each runs in a process of its own."""
+
+    memory_mb: int = Field(1024, ge=64, le=1_000_000, description="memory of one conversion, beyond its file and code")
+    cpu_s: int = Field(30, ge=1, le=86_400, description="seconds of processor time of one conversion")
+    wall_s: int = Field(60, ge=1, le=86_400, description="seconds of wall time of one conversion")
+    output_mb: int = Field(
+        32, ge=1, le=1024, description="size of one result: contained files, and texts fourfold, as characters may take"
+    )
+    workers: int = Field(2, ge=1, le=64, description="conversions that run at the same time")
+
+
 class AppConfig(_Section):
     """All settings: defaults < TOML file < KI_… environment < command line."""
 
     retrieval: RetrievalSettings = RetrievalSettings()  # type: ignore[call-arg]
     chunking: ChunkingSettings = ChunkingSettings()  # type: ignore[call-arg]
     embedding: EmbeddingSettings = EmbeddingSettings()  # type: ignore[call-arg]
+    conversion: ConversionSettings = ConversionSettings()  # type: ignore[call-arg]

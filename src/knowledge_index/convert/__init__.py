@@ -16,7 +16,7 @@ _MODULE_BY_SUFFIX = {
     ".xlsx": "xlsx",
 }
 
-__all__ = ["converter_for"]
+__all__ = ["converter_for", "converter_modules"]
 
 
 def converter_for(path: str) -> Converter:
@@ -31,6 +31,11 @@ def converter_for(path: str) -> Converter:
         known = ", ".join(sorted(_MODULE_BY_SUFFIX))
         raise ConversionError("unsupported", f"{path}: no converter reads '{suffix}'; the formats read are {known}")
     return _load(module)
+
+
+def converter_modules() -> list[str]:
+    """The names of the modules that hold the converters."""
+    return sorted({f"{__name__}.{module}" for module in _MODULE_BY_SUFFIX.values()})
 
 
 @cache

@@ -5,16 +5,17 @@ from contextlib import closing
 from knowledge_index.catalog import Catalog
 from knowledge_index.catalog.records import PipelineObject
 from knowledge_index.chunking import build_chunker
-from knowledge_index.config import AppConfig
+from knowledge_index.config import AppConfig, ConversionSettings
 from knowledge_index.config.home import Home
 from knowledge_index.domain.errors import KnowledgeIndexError
 from knowledge_index.domain.progress import Progress
 from knowledge_index.embed import CachedEmbedder, Embedder, VectorCache
 from knowledge_index.index import holds_indexes, open_lexical_index, open_vector_index
-from knowledge_index.pipeline.converting import convert_object, needs_conversion, quarantine_bug
+from knowledge_index.pipeline.converting import convert_object, known_text, needs_conversion, quarantine_bug
 from knowledge_index.pipeline.enriching import ENRICHER_VERSION, enrich_document
 from knowledge_index.pipeline.indexing import Indexer
 from knowledge_index.pipeline.passages import fingerprint_of
+from knowledge_index.pipeline.read_ahead import ReadAhead
 from knowledge_index.pipeline.relating import renew_relations
 from knowledge_index.pipeline.report import RunReport
 from knowledge_index.sources import open_source
@@ -30,10 +31,11 @@ def run_pipeline(
 
     Raises:
         ModelError: the embedding model cannot be loaded.
+        PreconditionError: no conversion can be isolated on this machine.
         IndexStateError: the vector index was made with another model.
     """
     report = RunReport()
-    converted = _convert(catalog, report, limit, progress)
+    converted = _convert(catalog, config.conversion, report, limit, progress)
     renew_relations(catalog, forget_old_titles=False)
     _enrich(catalog, report, progress)
     indexed = _index(home, catalog, config, embedder, report, limit, progress)
@@ -41,19 +43,23 @@ def run_pipeline(
     return report
 
 
-def _convert(catalog: Catalog, report: RunReport, limit: int | None, progress: Progress) -> set[int]:
+def _convert(
+    catalog: Catalog, settings: ConversionSettings, report: RunReport, limit: int | None, progress: Progress
+) -> set[int]:
     """Returns the ids of the objects that were tried."""
     with catalog.transaction() as session:
         sources = {record.name: open_source(record) for record in session.sources.all()}
         objects = session.pipeline_objects.current()
-    waiting = [each for each in objects if needs_conversion(each)]
+    waiting = [each for each in objects if needs_conversion(each, settings)]
     tried: set[int] = set()
-    with progress.task("convert", len(waiting) if limit is None else min(limit, len(waiting))) as task:
+    total = len(waiting) if limit is None else min(limit, len(waiting))
+    ahead = ReadAhead(sources, waiting, lambda each: known_text(catalog, each) is not None, settings)
+    with progress.task("convert", total) as task, ahead:
         for each in waiting:
             # One that cannot be read stays pending and comes first again, so it must not use up the limit.
             if limit is not None and len(tried) - len(report.unread) == limit:
                 break
-            convert_object(catalog, sources, each, report)
+            convert_object(catalog, ahead, each, report)
             tried.add(each.id)
             task.advance()
     report.left_for_later += len(waiting) - len(tried)
