@@ -9,10 +9,11 @@ import io
 import os
 import select
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -170,9 +171,7 @@ class _Job:
                 self._wait_for(turn)
             document = frames.read_result(sizes, self._read)
         except _TimeUpError:
-            raise ConversionError(
-                "timeout", f"the conversion was not done after wall_s = {limits.wall_s} seconds of [conversion]"
-            ) from None
+            raise self._time_up() from None
         except frames.MalformedFrameError as error:
             raise ConversionError("crashed", f"the process of the conversion answered nonsense: {error}") from error
         except _NoMoreError:
@@ -228,6 +227,17 @@ class _Job:
                 raise PreconditionError("the conversion was given up because the program ends")
         # The child has long answered; the time that it was kept waiting is not its own.
         self._deadline += time.monotonic() - started
+
+    def _time_up(self) -> Exception:
+        """Have the child ended; a zygote that does not do so may never have started it."""
+        with suppress(OSError):
+            self._ends.status.shutdown(socket.SHUT_WR)
+        ending = self._reason_of_the_end()
+        if isinstance(ending, ZygoteGoneError | _SilentZygoteError):
+            return ending
+        return ConversionError(
+            "timeout", f"the conversion was not done after wall_s = {self._settings.wall_s} seconds of [conversion]"
+        )
 
     def _reason_of_the_end(self) -> Exception:
         """Why there is no whole result; asks the zygote."""

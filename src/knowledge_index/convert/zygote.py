@@ -52,8 +52,8 @@ def main(control_descriptor: int, registry_name: str) -> NoReturn:
     gc.collect()
     gc.freeze()
     control.sendall(READY)
-    # From here on nothing is said on the standard error: it belongs to the parent's terminal.
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 2)
+    # What goes wrong at the start is read by the parent; later on, libraries print what hostile files have them print.
+    os.dup2(1, 2)
     _Zygote(control, registry, own_bytes).serve()
 
 
