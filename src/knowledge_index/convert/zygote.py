@@ -8,6 +8,7 @@ import gc
 import io
 import mmap
 import os
+import resource
 import selectors
 import signal
 import socket
@@ -36,7 +37,12 @@ _LIBRARIES = ("lxml.etree", "openpyxl", "pypdfium2", "inscriptis", "charset_norm
 _REQUEST_DESCRIPTOR, _RESULT_DESCRIPTOR = 3, 4
 _BALLAST_BYTES = 4 << 20
 _READ_BYTES = 1 << 16
+# Linux counts resident sizes in KiB, macOS in bytes.
+_RESIDENT_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 _MAX_CAUSES = 20
+# libxml2 and others call it damage when they get no memory. A failure after so large a share of it is taken for that:
+# buffers grow by doubling, so more than this share asks for more than there is.
+_SUSPECT_SHARE = 0.4
 
 Registry = Callable[[str], Converter]
 
@@ -137,9 +143,7 @@ class _Zygote:
             job = self._job_by_pid.pop(pid)
             with suppress(KeyError):
                 self._selector.unregister(job)
-            # Linux counts the resident size in KiB, macOS in bytes.
-            unit = 1 if sys.platform == "darwin" else 1024
-            _tell(job, status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit)
+            _tell(job, status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _RESIDENT_UNIT_BYTES)
             job.close()
 
     def _end(self) -> NoReturn:
@@ -190,13 +194,15 @@ def _serve_request(registry: Registry, own_bytes: int) -> int:
     sandbox.give_up_rights()
     # Given back when memory has run out, so that there is some left to say so.
     ballast = mmap.mmap(-1, _BALLAST_BYTES)
+    resident_bytes = _peak_resident_bytes()
     try:
         sizes, pieces = frames.document_frame(registry(name).convert(data))
         if sizes.memory_bytes > output_bytes:
             pieces = pieces[:1]
     except BaseException as error:  # noqa: BLE001  whatever a converter raises becomes a reason for its own file
         ballast.close()
-        if _ran_out_of_memory(error):
+        used_bytes = _peak_resident_bytes() - resident_bytes
+        if _ran_out_of_memory(error) or used_bytes > memory_bytes * _SUSPECT_SHARE:
             return EXIT_MEMORY
         _, pieces = _failure(error)
     for piece in pieces:
@@ -208,6 +214,10 @@ def _failure(error: BaseException) -> tuple[frames.FrameSizes, list[bytes]]:
     if isinstance(error, ConversionError):
         return frames.failure_frame(error.error_class, str(error))
     return frames.failure_frame("internal", f"{type(error).__name__}: {error}")
+
+
+def _peak_resident_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RESIDENT_UNIT_BYTES
 
 
 def _ran_out_of_memory(error: BaseException) -> bool:
