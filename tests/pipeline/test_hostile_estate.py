@@ -1,4 +1,4 @@
-"""A tree with hostile files in it: each is skipped, set aside or indexed, and everything around it is as without them."""
+"""A tree with hostile files: each is skipped, set aside or indexed, and everything else is as without them."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ from knowledge_index.convert.isolated import PRODUCT_REGISTRY
 from knowledge_index.convert.zygote_link import running_zygote
 from small_firm import CORPORATE, PARTNER, SUPPLY, SmallFirm, write_estate
 
-TIGHT = AppConfig(conversion=ConversionSettings(memory_mb=128, cpu_s=1, wall_s=6, output_mb=4))
+TIGHT = AppConfig(conversion=ConversionSettings(memory_mb=128, cpu_s=1, wall_s=60, output_mb=4))
 # 255 bytes, the most that a name may have on common file systems.
 LONG_NAME = "ä" * 125 + "b.txt"
 

@@ -40,8 +40,8 @@ _READ_BYTES = 1 << 16
 # Linux counts resident sizes in KiB, macOS in bytes.
 _RESIDENT_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 _MAX_CAUSES = 20
-# libxml2 and others call it damage when they get no memory. A failure after so large a share of it is taken for that:
-# buffers grow by doubling, so more than this share asks for more than there is.
+# libxml2 and others call it damage when they get no memory. Damage found after so large a share of it is taken for
+# that: buffers grow by doubling, so who has more than this share asks for more than there is.
 _SUSPECT_SHARE = 0.4
 
 Registry = Callable[[str], Converter]
@@ -202,7 +202,8 @@ def _serve_request(registry: Registry, own_bytes: int) -> int:
     except BaseException as error:  # noqa: BLE001  whatever a converter raises becomes a reason for its own file
         ballast.close()
         used_bytes = _peak_resident_bytes() - resident_bytes
-        if _ran_out_of_memory(error) or used_bytes > memory_bytes * _SUSPECT_SHARE:
+        looks_damaged = not isinstance(error, ConversionError) or error.error_class == "damaged"
+        if _ran_out_of_memory(error) or (looks_damaged and used_bytes > memory_bytes * _SUSPECT_SHARE):
             return EXIT_MEMORY
         _, pieces = _failure(error)
     for piece in pieces:
