@@ -276,7 +276,7 @@ class _Job:
             )
         if code == -signal.SIGKILL:
             return _KilledFromOutsideError("the process of the conversion was killed from outside")
-        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        how = f"signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"exit code {code}"
         return ConversionError(
             "crashed",
             f"the process of the conversion ended without a result: {how}, after {cpu_s:.1f} s and with "

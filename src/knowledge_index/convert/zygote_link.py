@@ -65,11 +65,12 @@ class Zygote:
         """
         self._control, theirs = socket.socketpair()
         self._lock = threading.Lock()
+        self._is_ended = False
         with theirs:
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-I", "-c", _PROGRAM, str(theirs.fileno())),
-                    *(json.dumps([os.path.abspath(each) for each in sys.path]), registry_name),
+                    *(json.dumps([os.path.abspath(each) for each in sys.path if each]), registry_name),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -104,11 +105,13 @@ class Zygote:
 
     def is_gone(self) -> bool:
         """Whether it has ended; it never ends by itself while its parent lives."""
-        if self._process.poll() is not None:
-            return True
-        # The process may be dead and not yet reaped: the socket tells at once.
-        readable, _, _ = select.select([self._control], [], [], 0)
-        return bool(readable)
+        with self._lock:
+            if self._is_ended:
+                return True
+            # It says nothing after its first word, so there is something to read only when its end is closed.
+            poll = select.poll()
+            poll.register(self._control, select.POLLIN)
+            return bool(poll.poll(0))
 
     def start_job(self) -> JobEnds:
         """Have a child forked.
@@ -136,10 +139,15 @@ class Zygote:
 
     def end(self) -> None:
         """End it and every child of it."""
-        self._control.close()
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        with self._lock:
+            if self._is_ended:
+                return
+            self._is_ended = True
+            self._control.close()
+            # Not reaped yet, so its number is nobody else's.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
 
 
 _running: dict[str, Zygote] = {}
