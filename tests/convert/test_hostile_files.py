@@ -16,7 +16,7 @@ RUNNER = Path(__file__).with_name("hostile_runner.py")
 TIGHT = ConversionSettings(memory_mb=192, cpu_s=1, wall_s=8, output_mb=8)
 GRACE_S = 2
 MAX_GROWTH_MIB = 50
-QUICK_SHARE = 60
+QUICK_SHARE = 40
 # One of each of these is always in the quick share, small as they are.
 ALWAYS_QUICK = ("laughs.docx", "outside.docx", "overlapping.docx", "pages-of-itself.pdf", "form-of-itself.pdf")
 CLASSES = {

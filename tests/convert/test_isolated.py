@@ -79,7 +79,6 @@ def test_a_converters_own_fault_is_internal_with_type_and_message(converter: Iso
 @pytest.mark.parametrize(
     ("act", "data", "expected"),
     [
-        ("spins", b"", "cpu"),
         ("allocates", b"", "memory"),
         ("allocates_and_hides_it", b"", "memory"),
         ("long_text", b"600000", "output_too_large"),

@@ -11,7 +11,7 @@ import pytest
 from knowledge_index.config import AppConfig, ConversionSettings
 from knowledge_index.convert.isolated import PRODUCT_REGISTRY
 from knowledge_index.convert.zygote_link import running_zygote
-from small_firm import CORPORATE, PARTNER, SUPPLY, SmallFirm, write_estate
+from small_firm import CORPORATE, PARTNER, SUPPLY, SmallFirm
 
 TIGHT = AppConfig(conversion=ConversionSettings(memory_mb=128, cpu_s=1, wall_s=60, output_mb=4))
 # 255 bytes, the most that a name may have on common file systems.
@@ -40,10 +40,7 @@ def special_files(folder: Path) -> Iterator[set[str]]:
         yield made | {"socket.txt"}
 
 
-def test_hostile_files_harm_nobody(firm: SmallFirm, tmp_path: Path) -> None:
-    undisturbed = SmallFirm.in_folder(tmp_path / "undisturbed")
-    write_estate(undisturbed)
-    undisturbed.sync_and_run()
+def test_hostile_files_harm_nobody(firm: SmallFirm, shared_firm: SmallFirm) -> None:
     hostile = {
         "marks.txt": ("a" + "\u0315\u0300" * 400_000).encode(),
         "line.txt": b"word " * 600_000,
@@ -69,8 +66,9 @@ def test_hostile_files_harm_nobody(firm: SmallFirm, tmp_path: Path) -> None:
         "blank.txt": "empty",
     }
     assert report.unread == []
-    for path, passages in undisturbed.stores().passages.items():
-        assert firm.stores().passages[path] == passages
+    found = firm.stores().passages
+    undisturbed = shared_firm.stores().passages
+    assert {path: found[path] for path in undisturbed} == undisturbed
     assert firm.search("A name of 255 bytes", CORPORATE)[0].path == f"{SUPPLY}/{LONG_NAME}"
 
 
