@@ -5,8 +5,12 @@ from contextlib import closing
 
 import pytest
 
+from in_process import convert_in_process
 from knowledge_index.access import compile_scope
+from knowledge_index.convert import converter_for
+from knowledge_index.convert.zip import ZipConverter
 from knowledge_index.domain.contained import MAX_DEPTH
+from knowledge_index.domain.documents import ConvertedDocument
 from knowledge_index.domain.errors import ConversionError, NotVisibleError
 from knowledge_index.domain.principals import parse_principals
 from knowledge_index.pipeline import trees
@@ -186,6 +190,7 @@ def test_a_newer_converter_of_the_container_leaves_the_files_alone_that_are_as_b
 ) -> None:
     firm.sync_and_run()
     monkeypatch.setattr("knowledge_index.convert.eml.EmlConverter.version", "next")
+    convert_in_process(monkeypatch)
     report = firm.run()
     # The mail and the forwarded one; offer, archive and lease are what they were.
     assert report.conversions == 2
@@ -197,6 +202,7 @@ def test_a_newer_converter_of_a_contained_file_opens_its_containers_again(
 ) -> None:
     firm.sync_and_run()
     monkeypatch.setattr("knowledge_index.convert.plaintext.PlainTextConverter.version", "next")
+    convert_in_process(monkeypatch)
     firm.run()
     assert {each[2] for each in firm.stores().objects.values()} >= {"plaintext", "eml", "zip"}
     assert firm.run().conversions == 0
@@ -243,13 +249,13 @@ def test_a_container_that_changed_since_the_sync_is_reported_once(firm: SmallFir
 def test_a_converter_that_gives_a_file_out_once_only_costs_that_file(
     firm: SmallFirm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(name: str, data: bytes, ocr_languages: str) -> object:
-        if name.endswith(".zip"):
+    class Failing(ZipConverter):
+        def convert(self, data: bytes) -> ConvertedDocument:
             raise ConversionError("damaged", "is torn")
-        return original(name, data, ocr_languages)
 
-    original = trees.convert_bytes
-    monkeypatch.setattr(trees, "convert_bytes", failing)
+    convert_in_process(
+        monkeypatch, lambda path, *ocr: Failing() if path.endswith(".zip") else converter_for(path, *ocr)
+    )
     report = firm.sync_and_run()
     assert [(each.path, each.error_class) for each in report.quarantined] == [(f"{MAIL}!/papers.zip", "damaged")]
     with firm.catalog() as catalog, catalog.transaction() as session:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from in_process import convert_in_process
 from knowledge_index.config import AppConfig, ChunkingSettings
 from knowledge_index.convert import converter_for
 from knowledge_index.convert.plaintext import PlainTextConverter
@@ -36,10 +37,7 @@ class BrokenEmbedder(WordEmbedder):
 
 def use_later_version(monkeypatch: pytest.MonkeyPatch) -> None:
     later = ShoutingConverter()
-    monkeypatch.setattr(
-        "knowledge_index.pipeline.converting.converter_for",
-        lambda path, *ocr: later if path.endswith(".txt") else converter_for(path, *ocr),
-    )
+    convert_in_process(monkeypatch, lambda path, *ocr: later if path.endswith(".txt") else converter_for(path, *ocr))
 
 
 @pytest.fixture
@@ -59,6 +57,7 @@ def test_a_converter_of_another_version_converts_its_files_again(
 ) -> None:
     before = indexed.stores()
     monkeypatch.setattr("knowledge_index.convert.plaintext.PlainTextConverter.version", "later")
+    convert_in_process(monkeypatch)
 
     report = indexed.run()
 

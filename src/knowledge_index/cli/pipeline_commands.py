@@ -170,6 +170,8 @@ def status(
 
     What is indexed, pending, quarantined, visible to nobody, or on both sides of a wall.
     """
+    from knowledge_index.convert.sandbox import sandbox_summary
+
     state: State = context.obj
     with state.catalog() as catalog, catalog.transaction() as session:
         sources = session.status.sources()
@@ -193,6 +195,7 @@ def status(
                 "embedding_signature": signature,
                 "run_interrupted": interrupted,
                 "policy_epoch": epoch,
+                "conversion_isolation": sandbox_summary(),
             }
         )
         return
@@ -212,7 +215,8 @@ def status(
         typer.echo(f"  quarantined   {each.quarantined}")
         typer.echo(f"  no grants     {each.without_grants} (visible to nobody)")
         typer.echo(f"  history       {each.superseded} superseded, {each.tombstoned} tombstoned")
-    typer.echo(f"\nIndex: {passages} passages in {rows} distinct rows; embedding {signature or 'none yet'}")
+    typer.echo(f"\nConversion: {sandbox_summary()}")
+    typer.echo(f"Index: {passages} passages in {rows} distinct rows; embedding {signature or 'none yet'}")
     if interrupted:
         typer.echo("A run did not end: run 'ki run' to go on where it stood.")
     unread = [each for each in quarantined if each.is_contained and each.error_class == "unsupported"]

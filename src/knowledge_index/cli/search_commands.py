@@ -96,7 +96,7 @@ def show(
     changes: Annotated[bool, typer.Option("--changes", help="List the tracked changes of the hit's paper.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Show a hit's passage in its context, or a view of its paper.
+    """Show a hit's passage, or a view of its paper.
 
     A thread is made of what the mails state that the caller may see; that of an attachment is its mail's.
     """

@@ -1,11 +1,18 @@
 """The settings in force, and where each came from."""
 
 from knowledge_index.config.loading import LoadedConfig, load_config
-from knowledge_index.config.settings import AppConfig, ChunkingSettings, EmbeddingSettings, RetrievalSettings
+from knowledge_index.config.settings import (
+    AppConfig,
+    ChunkingSettings,
+    ConversionSettings,
+    EmbeddingSettings,
+    RetrievalSettings,
+)
 
 __all__ = [
     "AppConfig",
     "ChunkingSettings",
+    "ConversionSettings",
     "EmbeddingSettings",
     "LoadedConfig",
     "RetrievalSettings",

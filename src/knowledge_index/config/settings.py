@@ -70,13 +70,20 @@ class EmbeddingSettings(_Section):
 
 
 class ConversionSettings(_Section):
-    """How files become text."""
+    """How files become text, and what one conversion may take; each runs in a process of its own."""
 
     ocr_languages: str = Field(
         "",
         pattern=r"^(?:[A-Za-z_]+(?:\+[A-Za-z_]+)*)?$",
         description="languages in which Tesseract reads scanned pages, as in deu+eng; empty: they are only counted",
     )
+    memory_mb: int = Field(1024, ge=64, le=1_000_000, description="memory of one conversion, beyond its file and code")
+    cpu_s: int = Field(30, ge=1, le=86_400, description="seconds of processor time of one conversion")
+    wall_s: int = Field(60, ge=1, le=86_400, description="seconds of wall time of one conversion")
+    output_mb: int = Field(
+        32, ge=1, le=1024, description="size of one result: contained files, and texts fourfold, as characters may take"
+    )
+    workers: int = Field(2, ge=1, le=64, description="conversions that run at the same time")
 
 
 class AppConfig(_Section):

@@ -30,7 +30,7 @@ _MODULE_BY_SUFFIX = {
 }
 _KIND_NAMES = {"docx": "a Word file", "pdf": "a PDF", "pptx": "a presentation", "rtf": "RTF", "xlsx": "a workbook"}
 
-__all__ = ["converter_for"]
+__all__ = ["converter_for", "converter_modules"]
 
 
 def converter_for(path: str, ocr_languages: str = "") -> Converter:
@@ -89,6 +89,11 @@ class _ByContent:
             converter_version=self.version,
             degraded=(note, *document.degraded),
         )
+
+
+def converter_modules() -> list[str]:
+    """The names of the modules that hold the converters."""
+    return sorted({f"{__name__}.{module}" for module in _MODULE_BY_SUFFIX.values()})
 
 
 @cache

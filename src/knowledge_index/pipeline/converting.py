@@ -1,24 +1,33 @@
-"""The convert stage for one object: whether it is due, how it is done, and how it is set aside."""
+"""The convert stage for one object: whether it is due, and how it is set aside."""
 
 from knowledge_index.catalog import Catalog
 from knowledge_index.catalog.records import ObjectError, PipelineObject, QuarantinedObject
+from knowledge_index.config import ConversionSettings
 from knowledge_index.convert import converter_for
-from knowledge_index.domain.documents import ConvertedDocument
+from knowledge_index.convert.isolated import LIMIT_CLASSES
 from knowledge_index.domain.errors import ConversionError
 from knowledge_index.pipeline.report import RunReport
 
 NO_CONVERTER = "none"
 
 
-def needs_conversion(each: PipelineObject, ocr_languages: str) -> bool:
+def needs_conversion(each: PipelineObject, settings: ConversionSettings) -> bool:
     """Whether the object's text is missing or made by another converter version than the one at hand.
 
-    A quarantined object is tried again only by another converter version; changed bytes are a new object.
+    A quarantined object is tried again only by another converter version, or under other limits where a limit was the
+    reason; changed bytes are a new object.
     """
-    wanted = converter_id(each.path, ocr_languages)
     if each.quarantine_class is not None:
-        return each.quarantine_converter != wanted
-    return f"{each.converter_name} {each.converter_version}" != wanted
+        return each.quarantine_converter != tried_by(each.path, each.quarantine_class, settings)
+    return f"{each.converter_name} {each.converter_version}" != converter_id(each.path, settings.ocr_languages)
+
+
+def tried_by(path: str, error_class: str, settings: ConversionSettings) -> str:
+    """What a quarantine remembers: the converter, and the limits where they decided."""
+    converter = converter_id(path, settings.ocr_languages)
+    if error_class not in LIMIT_CLASSES:
+        return converter
+    return f"{converter} {settings.model_dump_json(exclude={'workers', 'ocr_languages'})}"
 
 
 def converter_id(path: str, ocr_languages: str) -> str:
@@ -39,13 +48,15 @@ def name_and_version(path: str, ocr_languages: str) -> tuple[str, str]:
     return converter.name, converter.version
 
 
-def convert_bytes(name: str, data: bytes, ocr_languages: str) -> ConvertedDocument:
-    """Convert one file's bytes by the suffix of its name: a file on disk and a file inside one alike.
+def known_text(catalog: Catalog, each: PipelineObject, ocr_languages: str) -> int | None:
+    """The id of the text that the converter at hand has made of an object's bytes, or None.
 
     Raises:
-        ConversionError: the text cannot be had.
+        ConversionError: no converter reads its format.
     """
-    return converter_for(name, ocr_languages).convert(data)
+    name, version = name_and_version(each.path, ocr_languages)
+    with catalog.transaction() as session:
+        return session.conversions.find(each.blob_sha256, name, version)
 
 
 def quarantine_bug(
@@ -61,7 +72,7 @@ def internal_error(each: PipelineObject, error: Exception, ocr_languages: str) -
 
 
 def quarantine(catalog: Catalog, each: PipelineObject, error: ObjectError, report: RunReport) -> None:
-    """Set an object aside until its bytes or its converter's version change."""
+    """Set an object aside until its bytes or what :func:`tried_by` says of it change."""
     with catalog.transaction() as session:
         session.pipeline_objects.set_quarantined(each.id, error.error_class, error.message, error.converter)
     count_quarantined(each.source, each.path, error, report, is_contained=each.container_object_id is not None)

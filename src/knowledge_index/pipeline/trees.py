@@ -2,24 +2,24 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from knowledge_index.catalog import Catalog, CatalogSession
 from knowledge_index.catalog.records import ContainedFileRecord, ContainedObject, ObjectError, PipelineObject
+from knowledge_index.config import ConversionSettings
 from knowledge_index.domain.contained import MAX_BYTES, MAX_DEPTH, MAX_FILES, contained_path
 from knowledge_index.domain.documents import ContainedFile, ConvertedDocument
 from knowledge_index.domain.errors import ConversionError, KnowledgeIndexError, SourceError
 from knowledge_index.pipeline.converting import (
     NO_CONVERTER,
-    convert_bytes,
-    converter_id,
     count_quarantined,
     internal_error,
     name_and_version,
     needs_conversion,
+    tried_by,
 )
+from knowledge_index.pipeline.read_ahead import ReadAhead
 from knowledge_index.pipeline.report import RunReport
-from knowledge_index.sources.base import SyncSource
 
 
 def contained_key_of(installation_key: bytes, container_key: str, name: str) -> str:
@@ -42,20 +42,19 @@ class TreeConverter:
     def __init__(
         self,
         catalog: Catalog,
-        sources: Mapping[str, SyncSource],
+        ahead: ReadAhead,
         installation_key: Callable[[], bytes],
         report: RunReport,
         limit: int | None,
         on_tried: Callable[[PipelineObject], None],
-        ocr_languages: str,
     ) -> None:
         self._catalog = catalog
-        self._sources = sources
+        self._ahead = ahead
+        self._settings = ahead.settings
         self._installation_key = installation_key
         self._report = report
         self._limit = limit
         self._on_tried = on_tried
-        self._ocr_languages = ocr_languages
         self.tried: set[int] = set()
 
     @property
@@ -65,15 +64,19 @@ class TreeConverter:
         return self._limit is not None and len(self.tried) - len(self._report.unread) >= self._limit
 
     def convert(self, outermost: PipelineObject) -> None:
-        """Convert what is pending of one file on disk; a failure touches nothing outside of it."""
+        """Convert what is pending of one file on disk; a failure touches nothing outside of it.
+
+        Raises:
+            PreconditionError: no conversion can be isolated on this machine.
+        """
         try:
             self._convert(outermost, None)
         except SourceError as error:
             self._report.unread.append((outermost.path, str(error)))
 
     def _convert(self, each: PipelineObject, around: "_Opened | None") -> None:
-        opened = _Opened(each, around, self._sources[each.source], self._report, self._ocr_languages)
-        if needs_conversion(each, self._ocr_languages):
+        opened = _Opened(each, around, self._ahead, self._report)
+        if needs_conversion(each, self._settings):
             if self.limit_is_reached:
                 return
             self.tried.add(each.id)
@@ -95,17 +98,17 @@ class TreeConverter:
                 if new.path in new_paths and new.error is not None:
                     count_quarantined(each.source, new.path, new.error, self._report, is_contained=True)
         except ConversionError as error:
-            tried = converter_id(each.path, self._ocr_languages)
+            tried = tried_by(each.path, error.error_class, self._settings)
             self._set_aside(each, opened, ObjectError(error.error_class, str(error), tried), error)
         except KnowledgeIndexError:
             raise
         except Exception as error:  # noqa: BLE001  a converter's own bug is one object's trouble, not the estate's
-            self._set_aside(each, opened, internal_error(each, error, self._ocr_languages), error)
+            self._set_aside(each, opened, internal_error(each, error, self._settings.ocr_languages), error)
 
     def _document_of(self, each: PipelineObject, opened: "_Opened") -> int:
         if each.contained_depth > MAX_DEPTH:
-            raise _PlaceError("too_deep", _too_deep(each.path, self._ocr_languages).message)
-        name, version = name_and_version(each.path, self._ocr_languages)
+            raise _PlaceError("too_deep", _too_deep(each.path, self._settings).message)
+        name, version = name_and_version(each.path, self._settings.ocr_languages)
         with self._catalog.transaction() as session:
             failed = opened.known_error(session)
             known = session.conversions.find(each.blob_sha256, name, version)
@@ -138,9 +141,9 @@ class TreeConverter:
             path = contained_path(each.path, file.name)
             key = contained_key_of(self._installation_key(), own_key, file.name)
             if each.contained_depth < MAX_DEPTH:
-                error = _stated_error(file, path, self._ocr_languages)
+                error = _stated_error(file, path, self._settings)
             else:
-                error = _too_deep(path, self._ocr_languages)
+                error = _too_deep(path, self._settings)
             objects.append(ContainedObject(path, key, file.blob_sha256, file.size_bytes, error))
         return objects
 
@@ -163,19 +166,11 @@ class _PlaceError(ConversionError):
 class _Opened:
     """A file of a tree on its way through: its bytes, and what came out of it."""
 
-    def __init__(
-        self,
-        each: PipelineObject,
-        around: "_Opened | None",
-        source: SyncSource,
-        report: RunReport,
-        ocr_languages: str,
-    ) -> None:
+    def __init__(self, each: PipelineObject, around: "_Opened | None", ahead: ReadAhead, report: RunReport) -> None:
         self._each = each
         self._around = around
-        self._source = source
+        self._ahead = ahead
         self._report = report
-        self._ocr_languages = ocr_languages
         self._contents: dict[str, ContainedFile] | None = None
 
     @property
@@ -186,7 +181,10 @@ class _Opened:
 
     def converted(self) -> ConvertedDocument:
         """Convert the bytes; what they hold is kept for the files inside."""
-        document = convert_bytes(self._each.path, self._data(), self._ocr_languages)
+        if self._around is not None:
+            document = self._ahead.convert_bytes(self._each.path, self._around._bytes_of(self._name))
+        else:
+            document = self._ahead.document(self._each)
         self._report.conversions += 1
         self._contents = {each.name: each for each in document.contained}
         return document
@@ -196,20 +194,12 @@ class _Opened:
         if self._around is None:
             return None
         file = session.contained.failed_file(self._around._each.id, self._name)
-        return None if file is None else _stated_error(file, self._each.path, self._ocr_languages)
+        return None if file is None else _stated_error(file, self._each.path, self._ahead.settings)
 
     def remember_error(self, session: CatalogSession, error: ObjectError) -> None:
         """Keep with the container why these bytes have no text."""
         if self._around is not None:
             session.contained.set_error(self._around._each.id, self._name, error)
-
-    def _data(self) -> bytes:
-        if self._around is not None:
-            return self._around._bytes_of(self._name)
-        data = self._source.read(self._each.disk_path)
-        if hashlib.sha256(data).hexdigest() != self._each.blob_sha256:
-            raise SourceError("has changed since it was synced; run 'ki sync' again")
-        return data
 
     def _bytes_of(self, name: str) -> bytes:
         if self._contents is None:
@@ -229,13 +219,15 @@ def _record(container: PipelineObject, file: ContainedFile) -> ContainedFileReco
     )
 
 
-def _stated_error(file: ContainedFileRecord, path: str, ocr_languages: str) -> ObjectError | None:
-    wanted = converter_id(path, ocr_languages)
-    if file.error_class is None or file.error_converter not in (None, wanted):
+def _stated_error(file: ContainedFileRecord, path: str, settings: ConversionSettings) -> ObjectError | None:
+    if file.error_class is None:
+        return None
+    wanted = tried_by(path, file.error_class, settings)
+    if file.error_converter not in (None, wanted):
         return None
     return ObjectError(file.error_class, file.error_message or "", wanted)
 
 
-def _too_deep(path: str, ocr_languages: str) -> ObjectError:
+def _too_deep(path: str, settings: ConversionSettings) -> ObjectError:
     message = f"more than {MAX_DEPTH} containers lie around the file; what is inside it is not looked at"
-    return ObjectError("too_deep", message, converter_id(path, ocr_languages))
+    return ObjectError("too_deep", message, tried_by(path, "too_deep", settings))
