@@ -1,6 +1,7 @@
 """Converters that do what a hostile file might make a converter do; chosen by the name of the file."""
 
 import ctypes
+import hashlib
 import os
 import signal
 import socket
@@ -235,3 +236,25 @@ def prints(data: bytes) -> object:
     print("noise on standard error", file=sys.stderr, flush=True)
     os.write(1, b"more noise")
     return "printed"
+
+
+def several(size_bytes: int) -> tuple[ContainedFile, ...]:
+    """Three contained files, one of them without bytes."""
+    first = bytes(number % 251 for number in range(1_000)) * (size_bytes // 1_000)
+    return (
+        ContainedFile("a", first),
+        ContainedFile("none", b"", "encrypted", "no key"),
+        ContainedFile("b", first[::-1]),
+    )
+
+
+def contains_several(data: bytes) -> ConvertedDocument:
+    return ConvertedDocument("x", None, "stub", "1", contained=several(int(data)))
+
+
+def one_name_twice(data: bytes) -> ConvertedDocument:
+    return ConvertedDocument("x", None, "stub", "1", contained=(ContainedFile("a", b"1"), ContainedFile("a", b"2")))
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

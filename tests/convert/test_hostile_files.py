@@ -11,6 +11,7 @@ import pytest
 from hostile_files import SEED, HostileFile, hostile_files
 
 from knowledge_index.config import ConversionSettings
+from mail_files import archive, mail
 
 RUNNER = Path(__file__).with_name("hostile_runner.py")
 TIGHT = ConversionSettings(memory_mb=192, cpu_s=1, wall_s=8, output_mb=8)
@@ -22,7 +23,7 @@ ALWAYS_QUICK = ("laughs.docx", "outside.docx", "overlapping.docx", "pages-of-its
 CLASSES = {
     "text",
     *("cpu", "crashed", "damaged", "empty", "encrypted", "internal", "memory", "no_text", "output_too_large"),
-    *("timeout", "too_large", "unsupported", "too_deep", "too_many"),
+    *("timeout", "too_large", "unsupported", "too_deep", "too_many_files"),
 }
 # What stands in a file of the machine that XXE asks for.
 OUTSIDE_WORDS = ("root:x:", "/bin/sh", "/bin/bash")
@@ -45,7 +46,8 @@ def outcomes(files: list[HostileFile], settings: ConversionSettings, folder: Pat
     return found
 
 
-def check(files: list[HostileFile], settings: ConversionSettings, folder: Path) -> None:
+def check(files: list[HostileFile], settings: ConversionSettings, folder: Path) -> list[str]:
+    """Returns the outcomes, in the order of the files."""
     found = outcomes(files, settings, folder)
     table = Counter((file.kind, str(each["outcome"])) for file, each in zip(files, found, strict=True))
     for (kind, outcome), count in sorted(table.items()):
@@ -67,6 +69,7 @@ def check(files: list[HostileFile], settings: ConversionSettings, folder: Path) 
     assert [name for (kind, name), outcome in by_kind.items() if kind == "encrypted" and outcome == "text"] == []
     assert [name for (kind, name), outcome in by_kind.items() if kind == "entity bomb" and outcome == "text"] == []
     assert [each for each in found if each["outcome"] == "internal"] == []
+    return [str(each["outcome"]) for each in found]
 
 
 def test_a_share_of_the_corpus(tmp_path: Path) -> None:
@@ -74,6 +77,17 @@ def test_a_share_of_the_corpus(tmp_path: Path) -> None:
     always = [each for each in light if each.name in ALWAYS_QUICK]
     others = [each for each in light if each not in always]
     check(always + random.Random(SEED).sample(others, QUICK_SHARE), TIGHT, tmp_path)
+
+
+def test_large_files_inside_a_file_cost_the_parent_no_memory(tmp_path: Path) -> None:
+    piece = random.Random(SEED).randbytes(1 << 20)
+    attached = {f"{number}.bin": piece * 20 for number in range(3)}
+    members = {f"{number}.txt": bytes(8 << 20) for number in range(12)}
+    files = [
+        HostileFile("large", "mail-of-60-mib.eml", lambda: mail("Papers", "Three large files.", attached).as_bytes()),
+        HostileFile("large", "archive-of-96-mib.zip", lambda: archive(members)),
+    ]
+    assert check(files, ConversionSettings(), tmp_path) == ["text", "text"]
 
 
 @pytest.mark.slow

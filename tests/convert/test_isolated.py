@@ -1,6 +1,8 @@
 """One conversion in a process of its own: what it may do, how it ends, and what its end does to others."""
 
 import dataclasses
+import errno
+import hashlib
 import os
 import signal
 import socket
@@ -27,7 +29,7 @@ from knowledge_index.domain.errors import ConversionError, PreconditionError
 
 FILTERED = pytest.mark.skipif(not denies_network(), reason="no filter of system calls on this platform")
 # Processor time has room within the wall time: other tests run on the same cores.
-TIGHT = ConversionSettings(memory_mb=128, cpu_s=1, wall_s=20, output_mb=2)
+TIGHT = ConversionSettings(memory_mb=128, cpu_s=1, wall_s=20, output_mb=2, contained_mb=2)
 # A child that fails to end would be waited for; the limit and the two seconds that may follow it, on a busy machine.
 PATIENCE_S = 60
 # The same function under another name has a zygote of its own.
@@ -92,6 +94,7 @@ def test_a_converters_own_fault_is_internal_with_type_and_message(converter: Iso
         ("leading_name", b"../x", "crashed"),
         ("leading_name", b"/x", "crashed"),
         ("leading_name", b"a/../../x", "crashed"),
+        ("one_name_twice", b"", "crashed"),
         ("no_class", b"", "crashed"),
         ("speaks_nonsense", b"", "crashed"),
         ("speaks_nonsense", b"\xff" * 10, "crashed"),
@@ -101,6 +104,7 @@ def test_a_converters_own_fault_is_internal_with_type_and_message(converter: Iso
         ("speaks_nonsense", struct.pack("<BIQQ", 0, 100, 1, 0) + b"{}x", "crashed"),
         ("speaks_nonsense", struct.pack("<BIQQ", 0, 2**32 - 1, 0, 0), "output_too_large"),
         ("speaks_nonsense", struct.pack("<BIQQ", 0, 2, 2**63, 2**63), "output_too_large"),
+        ("speaks_nonsense", struct.pack("<BIQQ", 0, 2, 1, 2**63), "output_too_large"),
     ],
 )
 def test_each_way_to_fail_has_its_reason_and_ends_in_time(
@@ -295,13 +299,68 @@ def test_a_large_result_waits_for_its_turn_which_is_no_time_of_its_own(wall_s: i
         IsolatedConverter(settings, registry_name=stub_converters.REGISTRY) as converter,
         ThreadPoolExecutor(2) as pool,
     ):
-        large = pool.submit(converter.convert, "contains_much.x", b"8000000", turn)
+        large = pool.submit(converter.convert, "long_text.x", b"2000000", turn)
         small = pool.submit(converter.convert, "good.x", b"small", turn)
         assert small.result().text == "small"
         time.sleep(waited_s)
         assert not large.done()
         turn.set()
-        assert len(large.result().contained[0].data) == 8_000_000
+        assert len(large.result().text) == 2_000_000
+
+
+def test_a_result_that_waits_for_its_turn_gives_way_to_a_conversion_that_has_to_be_alone() -> None:
+    turn = threading.Event()
+    settings = ConversionSettings(wall_s=30)
+    with (
+        IsolatedConverter(settings, registry_name=stub_converters.REGISTRY) as converter,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        assert text_of(converter, "good", "before") == "before"
+        zygote = running_zygote(stub_converters.REGISTRY)
+        wait_for_children(zygote.pid, 0)
+        large = pool.submit(converter.convert, "long_text.x", b"2000000", turn)
+        (waiting,) = wait_for_children(zygote.pid, 1)
+        slow = pool.submit(text_of, converter, "sleeps", b"1")
+        (killed,) = set(wait_for_children(zygote.pid, 2)) - {waiting}
+        os.kill(killed, signal.SIGKILL)
+        assert slow.result(PATIENCE_S) == "slept"
+        assert not large.done()
+        turn.set()
+        assert len(large.result(PATIENCE_S).text) == 2_000_000
+
+
+@pytest.mark.parametrize("size_bytes", [1_000, 5_000_000])
+def test_contained_files_arrive_whole_in_memory_or_on_disk(size_bytes: int) -> None:
+    with IsolatedConverter(ConversionSettings(), registry_name=stub_converters.REGISTRY) as converter:
+        files = converter.convert("contains_several.x", str(size_bytes).encode()).contained
+    assert [(each.name, len(each.data)) for each in files] == [("a", size_bytes), ("none", 0), ("b", size_bytes)]
+    expected = stub_converters.several(size_bytes)
+    for each, made in zip(files, expected, strict=True):
+        assert each.data[:] == made.data
+        assert each.data[900:2_000] == made.data[900:2_000]
+        assert each.data[-3:] == made.data[-3:]
+        assert each.data[size_bytes : size_bytes + 7] == b""
+    assert isinstance(files[0].data, bytes) == (size_bytes < 4 << 20)
+
+
+def test_contained_files_that_lie_on_disk_can_be_converted_in_their_turn() -> None:
+    with IsolatedConverter(ConversionSettings(), registry_name=stub_converters.REGISTRY) as converter:
+        first, _, last = converter.convert("contains_several.x", b"5000000").contained
+        for each in (first, last):
+            assert converter.convert("digest.x", each.data).text == hashlib.sha256(each.data[:]).hexdigest()
+
+
+def test_no_room_for_contained_files_is_no_fault_of_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Full:
+        def write(self, piece: object) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: Full())
+    with (
+        IsolatedConverter(ConversionSettings(), registry_name=stub_converters.REGISTRY) as converter,
+        pytest.raises(PreconditionError, match=r"No space left.*TMPDIR"),
+    ):
+        converter.convert("contains_several.x", b"5000000")
 
 
 def test_the_zygote_ends_with_its_parent() -> None:
@@ -337,5 +396,6 @@ def test_what_converts_nothing_starts_no_process() -> None:
 def test_sizes_are_judged_before_anything_is_read() -> None:
     sizes, pieces = frames.document_frame(WHOLE)
     assert frames.read_sizes(pieces[0]) == sizes
-    assert sizes.memory_bytes >= len(WHOLE.text.encode()) * 4 + 256
+    assert sizes.memory_bytes >= len(WHOLE.text.encode()) * 4
+    assert sizes.contained_bytes == 257
     assert sum(map(len, pieces[1:])) == sizes.json_bytes + sizes.texts_bytes + sizes.contained_bytes

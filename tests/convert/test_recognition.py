@@ -6,7 +6,9 @@ from PIL import Image, ImageDraw, ImageFont
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
+from knowledge_index.config import ConversionSettings
 from knowledge_index.convert import converter_for
+from knowledge_index.convert.isolated import IsolatedConverter
 from knowledge_index.convert.pdf import PdfConverter
 from knowledge_index.convert.recognition import TesseractRecogniser
 from knowledge_index.domain.errors import ConfigurationError, ConversionError
@@ -91,6 +93,32 @@ def test_a_page_is_read_the_same_whatever_was_read_before(tesseract: TesseractRe
     first = converter.convert(one).text
     converter.convert(other)
     assert converter.convert(one).text == first
+
+
+def isolated(**limits: object) -> IsolatedConverter:
+    return IsolatedConverter(ConversionSettings.model_validate({"ocr_languages": LANGUAGES, **limits}))
+
+
+@pytest.mark.usefixtures("tesseract")
+def test_a_conversion_in_a_process_without_rights_reads_scans_too() -> None:
+    data = scan("Die Haftung für Mängel ist beschränkt.", "")
+    with isolated() as converter:
+        document = converter.convert("scan.pdf", data)
+    assert document == converter_for("scan.pdf", LANGUAGES).convert(data)
+    assert "Haftung für Mängel" in document.text
+
+
+@pytest.mark.usefixtures("tesseract")
+def test_reading_scans_has_more_time_than_other_conversions() -> None:
+    data = scan(*["The supplier is liable for gross negligence.\n" * 20] * 4)
+    with isolated(cpu_s=1, ocr_time_factor=60) as patient:
+        assert patient.convert("scan.pdf", data).text.count("gross negligence") == 80
+    with (
+        isolated(cpu_s=1, ocr_time_factor=1) as hasty,
+        pytest.raises(ConversionError, match="ocr_time_factor") as caught,
+    ):
+        hasty.convert("scan.pdf", data)
+    assert caught.value.error_class == "cpu"
 
 
 def test_a_language_that_is_not_installed_is_refused_with_what_to_do(tesseract: TesseractRecogniser) -> None:

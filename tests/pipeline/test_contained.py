@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from random import Random
 
 import pytest
 
@@ -236,6 +237,20 @@ def test_status_counts_contained_files_and_decorations(firm: SmallFirm) -> None:
     with firm.catalog() as catalog, catalog.transaction() as session:
         (status,) = session.status.sources()
     assert (status.current, status.contained, status.decorations, status.pending) == (8, 6, 2, 0)
+
+
+def test_large_files_inside_others_are_read_like_small_ones(firm: SmallFirm) -> None:
+    filling = Random(1).randbytes(3 << 20)
+    inner = archive({"plan.bin": filling, "roof.txt": ROOF.encode()})
+    outer = archive({"more.bin": filling[::-1], "inner.zip": inner, "Miete.txt": CLAUSES["Miete"].encode()})
+    firm.write("x/large.eml", mail("Plans", "See the plans.", {"a.zip": outer, "b.zip": outer}).as_bytes(), CORPORATE)
+    report = firm.sync_and_run()
+    assert {each.error_class for each in report.quarantined} == {"unsupported"}
+    texts = {path for path, each in firm.stores().objects.items() if path.startswith("x/") and each[2] == "plaintext"}
+    assert texts == {
+        f"x/large.eml!/{outside}.zip!/{inside}" for outside in "ab" for inside in ("inner.zip!/roof.txt", "Miete.txt")
+    }
+    assert firm.run().conversions == 0
 
 
 def test_a_container_that_changed_since_the_sync_is_reported_once(firm: SmallFirm) -> None:

@@ -80,8 +80,14 @@ class ConversionSettings(_Section):
     memory_mb: int = Field(1024, ge=64, le=1_000_000, description="memory of one conversion, beyond its file and code")
     cpu_s: int = Field(30, ge=1, le=86_400, description="seconds of processor time of one conversion")
     wall_s: int = Field(60, ge=1, le=86_400, description="seconds of wall time of one conversion")
+    ocr_time_factor: int = Field(
+        20, ge=1, le=1000, description="times cpu_s and wall_s that one PDF may take while scanned pages are read"
+    )
     output_mb: int = Field(
-        32, ge=1, le=1024, description="size of one result: contained files, and texts fourfold, as characters may take"
+        32, ge=1, le=1024, description="size of one result's texts, counted fourfold, as characters may take"
+    )
+    contained_mb: int = Field(
+        512, ge=1, le=100_000, description="size of all files in one mail or archive, held on disk while they are read"
     )
     workers: int = Field(2, ge=1, le=64, description="conversions that run at the same time")
 

@@ -12,7 +12,14 @@ from pathlib import PurePosixPath
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from knowledge_index.domain.documents import ContainedFile, ConvertedDocument, MailThread, PageSpan, TrackedChange
+from knowledge_index.domain.documents import (
+    ContainedFile,
+    Content,
+    ConvertedDocument,
+    MailThread,
+    PageSpan,
+    TrackedChange,
+)
 from knowledge_index.domain.errors import ConversionError
 
 # Kind, then the sizes of the JSON, of all texts and of all contained files, in bytes.
@@ -79,11 +86,11 @@ class FrameSizes:
 
     @property
     def memory_bytes(self) -> int:
-        """The most memory that the decoded result can take."""
-        return self.json_bytes * _JSON_FACTOR + self.texts_bytes * _TEXT_FACTOR + self.contained_bytes
+        """The most memory that the decoded result can take without the contained files."""
+        return self.json_bytes * _JSON_FACTOR + self.texts_bytes * _TEXT_FACTOR
 
 
-def document_frame(document: ConvertedDocument) -> tuple[FrameSizes, list[bytes]]:
+def document_frame(document: ConvertedDocument) -> tuple[FrameSizes, list[Content]]:
     """The frame of a document, as pieces to write one after another.
 
     A lone surrogate, which is no character and has no place in UTF-8, becomes a question mark.
@@ -121,14 +128,14 @@ def document_frame(document: ConvertedDocument) -> tuple[FrameSizes, list[bytes]
     return _frame(_DOCUMENT, head, blobs, contained)
 
 
-def failure_frame(error_class: str, message: str) -> tuple[FrameSizes, list[bytes]]:
+def failure_frame(error_class: str, message: str) -> tuple[FrameSizes, list[Content]]:
     """The frame of a conversion that gave no text."""
     return _frame(_FAILURE, {"error_class": error_class, "message": message[:_MAX_MESSAGE_CHARS]}, [], [])
 
 
 def _frame(
-    kind: int, head: Mapping[str, object], texts: list[bytes], contained: list[bytes]
-) -> tuple[FrameSizes, list[bytes]]:
+    kind: int, head: Mapping[str, object], texts: list[bytes], contained: list[Content]
+) -> tuple[FrameSizes, list[Content]]:
     content = json.dumps(head, ensure_ascii=False, default=vars, separators=(",", ":")).encode("utf-8", "replace")
     sizes = FrameSizes(kind == _FAILURE, len(content), sum(map(len, texts)), sum(map(len, contained)))
     start = _SIZES.pack(kind, sizes.json_bytes, sizes.texts_bytes, sizes.contained_bytes)
@@ -147,8 +154,12 @@ def read_sizes(start: bytes) -> FrameSizes:
     return FrameSizes(kind == _FAILURE, json_bytes, texts_bytes, contained_bytes)
 
 
-def read_result(sizes: FrameSizes, read: Callable[[int], bytes]) -> ConvertedDocument:
-    """The document that follows the sizes; ``read(n)`` gives the next ``n`` bytes exactly.
+def read_result(
+    sizes: FrameSizes, read: Callable[[int], bytes], read_contained: Callable[[int], Content]
+) -> ConvertedDocument:
+    """The document that follows the sizes.
+
+    ``read(n)`` gives the next ``n`` bytes exactly, ``read_contained(n)`` those of a contained file.
 
     Raises:
         ConversionError: the frame tells of a failure.
@@ -183,7 +194,9 @@ def read_result(sizes: FrameSizes, read: Callable[[int], bytes]) -> ConvertedDoc
         pages=head.pages,
         pages_without_text=head.pages_without_text,
         contained=tuple(
-            ContainedFile(each.name, read(each.size_bytes), each.error_class, each.message, each.is_decoration)
+            ContainedFile(
+                each.name, read_contained(each.size_bytes), each.error_class, each.message, each.is_decoration
+            )
             for each in head.contained
         ),
         thread=head.thread,

@@ -20,6 +20,7 @@ from typing import Protocol, Self
 from knowledge_index.config import ConversionSettings
 from knowledge_index.convert import frames
 from knowledge_index.convert.base import Converter
+from knowledge_index.convert.spool import Spool
 from knowledge_index.convert.zygote import (
     ENDING,
     EXIT_MEMORY,
@@ -28,8 +29,8 @@ from knowledge_index.convert.zygote import (
     REQUEST,
     registry_named,
 )
-from knowledge_index.convert.zygote_link import JobEnds, Zygote, ZygoteGoneError, running_zygote
-from knowledge_index.domain.documents import ConvertedDocument
+from knowledge_index.convert.zygote_link import JobEnds, ZygoteGoneError, running_zygote
+from knowledge_index.domain.documents import Content, ConvertedDocument
 from knowledge_index.domain.errors import ConversionError, PreconditionError
 
 # Failures that another setting of [conversion] may turn into a text.
@@ -44,7 +45,8 @@ _ENDING_S = 1.0
 _TICK_S = 0.5
 # How often a file may be at work when the zygote or its child is killed from outside before the file is to blame.
 _ATTEMPTS = 3
-# A result up to this size is taken at once; larger ones wait for their turn, so that there is one of them at a time.
+# Texts up to this size are taken at once; larger ones wait for their turn, so that there is one of them at a time.
+# Contained files up to this size, all together, are kept in memory.
 _SMALL_RESULT_BYTES = 4 * _MIB
 
 
@@ -89,10 +91,10 @@ class IsolatedConverter:
         """Give up what is still at work, and everything after it."""
         self._closing = True
 
-    def convert(self, name: str, data: bytes, turn: Turn | None = None) -> ConvertedDocument:
+    def convert(self, name: str, data: Content, turn: Turn | None = None) -> ConvertedDocument:
         """Convert the file ``data``, whose ``name`` says its format.
 
-        ``turn`` is waited for before a large result is read into this process.
+        ``turn`` is waited for before a large text is read into this process. Large contained files lie on disk.
 
         Raises:
             ConversionError: the text cannot be had; its ``error_class`` says why.
@@ -100,26 +102,35 @@ class IsolatedConverter:
             ConfigurationError: text recognition is switched on and not installed.
         """
         converter = self._registry(name, self._settings.ocr_languages)
-        for attempt in range(1, _ATTEMPTS + 1):
-            # Whoever was at work when the zygote died is tried again with no other beside it: so it is known whose
-            # file killed it, if one did.
-            with self._alone.shared() if attempt == 1 else self._alone.exclusive():
-                zygote = running_zygote(self._registry_name, self._settings.ocr_languages)
-                try:
-                    document = self._attempt(zygote, name, data, turn)
-                except ZygoteGoneError:
-                    reason = "the process that starts conversions ended"
-                except _KilledFromOutsideError as error:
-                    reason = str(error)
-                else:
-                    _check_maker(document, converter)
-                    return document
-        raise ConversionError("crashed", f"{reason}, at {_ATTEMPTS} attempts out of {_ATTEMPTS}")
+        attempt = 1
+        while True:
+            try:
+                # Whoever was at work when the zygote died is tried again with no other beside it: so it is known whose
+                # file killed it, if one did.
+                with self._alone.shared() if attempt == 1 else self._alone.exclusive():
+                    document = self._attempt(name, data, turn)
+            except _GaveWayError:
+                # It may have been wanted only after the one that wants to be alone.
+                while turn is not None and not turn.wait(_TICK_S):
+                    _refuse_if(self._closing)
+                turn = None
+                continue
+            except ZygoteGoneError:
+                reason = "the process that starts conversions ended"
+            except _KilledFromOutsideError as error:
+                reason = str(error)
+            else:
+                _check_maker(document, converter)
+                return document
+            if attempt == _ATTEMPTS:
+                raise ConversionError("crashed", f"{reason}, at {_ATTEMPTS} attempts out of {_ATTEMPTS}")
+            attempt += 1
 
-    def _attempt(self, zygote: Zygote, name: str, data: bytes, turn: Turn | None) -> ConvertedDocument:
+    def _attempt(self, name: str, data: Content, turn: Turn | None) -> ConvertedDocument:
+        zygote = running_zygote(self._registry_name, self._settings.ocr_languages)
         ends = zygote.start_job()
         try:
-            job = _Job(ends, self._settings, lambda: self._closing)
+            job = _Job(ends, _Limits(self._settings, name), lambda: self._closing, lambda: self._alone.is_wanted)
             return job.result(name, data, turn)
         except _SilentZygoteError as error:
             # It lives and does not answer: it is of no more use to anybody.
@@ -147,6 +158,42 @@ class _TimeUpError(Exception):
     pass
 
 
+class _GaveWayError(Exception):
+    """A result that waits for its turn stood in the way of a conversion that has to be alone."""
+
+
+def _refuse_if(is_closing: bool) -> None:
+    if is_closing:
+        raise PreconditionError("the conversion was given up because the program ends")
+
+
+class _Limits:
+    """What one file may take."""
+
+    def __init__(self, settings: ConversionSettings, name: str) -> None:
+        is_recognised = bool(settings.ocr_languages) and name.lower().endswith(".pdf")
+        factor = settings.ocr_time_factor if is_recognised else 1
+        self.cpu_s = settings.cpu_s * factor
+        self.wall_s = settings.wall_s * factor
+        self.memory_mb = settings.memory_mb
+        self.output_mb = settings.output_mb
+        self.contained_mb = settings.contained_mb
+        self.by_factor = " times ocr_time_factor" if is_recognised else ""
+
+    def check(self, sizes: frames.FrameSizes) -> None:
+        """Refuse what is too large before any of it is read."""
+        for name, limit_mb, size_bytes in (
+            ("output_mb", self.output_mb, sizes.memory_bytes),
+            ("contained_mb", self.contained_mb, sizes.contained_bytes),
+        ):
+            if size_bytes > limit_mb * _MIB:
+                raise ConversionError(
+                    "output_too_large",
+                    f"the result takes up to {size_bytes // _MIB + 1} MiB, more than {name} = {limit_mb} of "
+                    "[conversion] allows",
+                )
+
+
 class _NoMoreError(Exception):
     """The child closed its end before it had written what it announced."""
 
@@ -154,26 +201,26 @@ class _NoMoreError(Exception):
 class _Job:
     """The parent's side of one conversion."""
 
-    def __init__(self, ends: JobEnds, settings: ConversionSettings, is_closing: Callable[[], bool]) -> None:
+    def __init__(
+        self, ends: JobEnds, limits: _Limits, is_closing: Callable[[], bool], gives_way: Callable[[], bool]
+    ) -> None:
         self._ends = ends
-        self._settings = settings
+        self._limits = limits
         self._is_closing = is_closing
-        self._deadline = time.monotonic() + settings.wall_s
+        self._gives_way = gives_way
+        self._deadline = time.monotonic() + limits.wall_s
 
-    def result(self, name: str, data: bytes, turn: Turn | None) -> ConvertedDocument:
-        limits = self._settings
+    def result(self, name: str, data: Content, turn: Turn | None) -> ConvertedDocument:
         try:
             self._send(name, data)
             sizes = frames.read_sizes(self._read(frames.SIZES_BYTES))
-            if sizes.memory_bytes > limits.output_mb * _MIB:
-                raise ConversionError(
-                    "output_too_large",
-                    f"the result takes up to {sizes.memory_bytes // _MIB + 1} MiB, more than output_mb = "
-                    f"{limits.output_mb} of [conversion] allows",
-                )
+            self._limits.check(sizes)
             if turn is not None and sizes.memory_bytes > _SMALL_RESULT_BYTES:
                 self._wait_for(turn)
-            document = frames.read_result(sizes, self._read)
+            spool = Spool() if sizes.contained_bytes > _SMALL_RESULT_BYTES else None
+            document = frames.read_result(
+                sizes, self._read, lambda size: self._read(size) if spool is None else spool.put(self._pieces(size))
+            )
         except _TimeUpError:
             raise self._time_up() from None
         except frames.MalformedFrameError as error:
@@ -182,16 +229,17 @@ class _Job:
             raise self._reason_of_the_end() from None
         return document
 
-    def _send(self, name: str, data: bytes) -> None:
-        limits = self._settings
+    def _send(self, name: str, data: Content) -> None:
+        limits = self._limits
         encoded = name.encode("utf-8", "surrogatepass")
-        start = REQUEST.pack(limits.cpu_s, limits.memory_mb * _MIB, limits.output_mb * _MIB, len(encoded), len(data))
-        for piece in (start + encoded, data):
-            view = memoryview(piece)
-            while view:
+        sizes_bytes = (each * _MIB for each in (limits.memory_mb, limits.output_mb, limits.contained_mb))
+        start = REQUEST.pack(limits.cpu_s, *sizes_bytes, len(encoded), len(data))
+        for content in (start + encoded, data):
+            place = 0
+            while place < len(content):
                 self._wait_until(self._ends.request, select.POLLOUT)
                 try:
-                    view = view[os.write(self._ends.request, view[:_CHUNK_BYTES]) :]
+                    place += os.write(self._ends.request, content[place : place + _CHUNK_BYTES])
                 except BlockingIOError:
                     continue
                 except BrokenPipeError:
@@ -201,7 +249,13 @@ class _Job:
     def _read(self, size: int) -> bytes:
         # Its value is handed out without a copy.
         buffer = io.BytesIO()
-        while (missing := size - buffer.tell()) > 0:
+        for piece in self._pieces(size):
+            buffer.write(piece)
+        return buffer.getvalue()
+
+    def _pieces(self, size: int) -> Iterator[bytes]:
+        missing = size
+        while missing:
             self._wait_until(self._ends.result, select.POLLIN)
             try:
                 content = os.read(self._ends.result, min(missing, _CHUNK_BYTES))
@@ -209,8 +263,8 @@ class _Job:
                 continue
             if not content:
                 raise _NoMoreError
-            buffer.write(content)
-        return buffer.getvalue()
+            missing -= len(content)
+            yield content
 
     def _wait_until(self, descriptor: int, event: int) -> None:
         poll = select.poll()
@@ -219,16 +273,16 @@ class _Job:
             left_s = self._deadline - time.monotonic()
             if left_s <= 0:
                 raise _TimeUpError
-            if self._is_closing():
-                raise PreconditionError("the conversion was given up because the program ends")
+            _refuse_if(self._is_closing())
             if poll.poll(min(left_s, _TICK_S) * 1000):
                 return
 
     def _wait_for(self, turn: Turn) -> None:
         started = time.monotonic()
         while not turn.wait(_TICK_S):
-            if self._is_closing():
-                raise PreconditionError("the conversion was given up because the program ends")
+            _refuse_if(self._is_closing())
+            if self._gives_way():
+                raise _GaveWayError
         # The child has long answered; the time that it was kept waiting is not its own.
         self._deadline += time.monotonic() - started
 
@@ -240,7 +294,9 @@ class _Job:
         if isinstance(ending, ZygoteGoneError | _SilentZygoteError):
             return ending
         return ConversionError(
-            "timeout", f"the conversion was not done after wall_s = {self._settings.wall_s} seconds of [conversion]"
+            "timeout",
+            f"the conversion was not done after {self._limits.wall_s} seconds, the wall_s of [conversion]"
+            f"{self._limits.by_factor}",
         )
 
     def _reason_of_the_end(self) -> Exception:
@@ -261,7 +317,7 @@ class _Job:
         return self._named(status, cpu_s, resident_bytes)
 
     def _named(self, status: int, cpu_s: float, resident_bytes: int) -> Exception:
-        limits = self._settings
+        limits = self._limits
         if status == FORK_FAILED:
             return PreconditionError("no process for a conversion can be started: the machine has no more of them")
         code = os.waitstatus_to_exitcode(status)
@@ -276,7 +332,9 @@ class _Job:
             )
         if code == -signal.SIGXCPU or (code == -signal.SIGKILL and cpu_s >= limits.cpu_s):
             return ConversionError(
-                "cpu", f"the conversion takes more than cpu_s = {limits.cpu_s} seconds of processor time"
+                "cpu",
+                f"the conversion takes more than {limits.cpu_s} seconds of processor time, the cpu_s of [conversion]"
+                f"{limits.by_factor}",
             )
         if code == -signal.SIGKILL:
             return _KilledFromOutsideError("the process of the conversion was killed from outside")
@@ -296,6 +354,11 @@ class _Alone:
         self._sharing = 0
         self._wanting = 0
         self._is_taken = False
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody waits for being alone."""
+        return self._wanting > 0
 
     @contextmanager
     def shared(self) -> Iterator[None]:

@@ -28,7 +28,7 @@ def mail_bytes(parts: MailParts, depth: int) -> bytes:
         if each.error_class is not None:
             continue
         attached = MIMEBase("application", "octet-stream")
-        attached.set_payload(each.data)
+        attached.set_payload(each.data[:])
         encode_base64(attached)
         attached.add_header("Content-Disposition", "attachment", filename=("utf-8", "", _encodable(each.name)))
         mail.attach(attached)

@@ -21,10 +21,11 @@ from typing import NoReturn, cast
 
 from knowledge_index.convert import frames, sandbox
 from knowledge_index.convert.base import Converter
+from knowledge_index.domain.documents import Content
 from knowledge_index.domain.errors import ConversionError
 
-# Processor seconds, address space in bytes, output in bytes; the sizes of name and data.
-REQUEST = struct.Struct("<IQQIQ")
+# Processor seconds, address space in bytes, output and contained files in bytes; the sizes of name and data.
+REQUEST = struct.Struct("<IQQQIQ")
 # How a child ended, as waitpid says, its processor seconds, its largest resident size in bytes.
 ENDING = struct.Struct("<idQ")
 DESCRIPTORS_PER_JOB = 3
@@ -193,7 +194,7 @@ def _keep_only(request: int, result: int) -> None:
 
 
 def _serve_request(choose: Callable[[str], Converter], own_bytes: int) -> int:
-    cpu_s, memory_bytes, output_bytes, name_bytes, data_bytes = REQUEST.unpack(_read(REQUEST.size))
+    cpu_s, memory_bytes, output_bytes, contained_bytes, name_bytes, data_bytes = REQUEST.unpack(_read(REQUEST.size))
     name = _read(name_bytes).decode("utf-8", "surrogatepass")
     data = _read(data_bytes)
     os.close(_REQUEST_DESCRIPTOR)
@@ -204,7 +205,7 @@ def _serve_request(choose: Callable[[str], Converter], own_bytes: int) -> int:
     resident_bytes = _peak_resident_bytes()
     try:
         sizes, pieces = frames.document_frame(choose(name).convert(data))
-        if sizes.memory_bytes > output_bytes:
+        if sizes.memory_bytes > output_bytes or sizes.contained_bytes > contained_bytes:
             pieces = pieces[:1]
     except BaseException as error:  # noqa: BLE001  whatever a converter raises becomes a reason for its own file
         ballast.close()
@@ -218,7 +219,7 @@ def _serve_request(choose: Callable[[str], Converter], own_bytes: int) -> int:
     return 0
 
 
-def _failure(error: BaseException) -> tuple[frames.FrameSizes, list[bytes]]:
+def _failure(error: BaseException) -> tuple[frames.FrameSizes, list[Content]]:
     if isinstance(error, ConversionError):
         return frames.failure_frame(error.error_class, str(error))
     return frames.failure_frame("internal", f"{type(error).__name__}: {error}")
@@ -251,7 +252,7 @@ def _read(size: int) -> bytes:
     return buffer.getvalue()
 
 
-def _write(piece: bytes) -> None:
-    view = memoryview(piece)
+def _write(piece: Content) -> None:
+    view = memoryview(piece[:])
     while view:
         view = view[os.write(_RESULT_DESCRIPTOR, view) :]

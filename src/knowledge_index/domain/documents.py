@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 
 class ChangeKind(StrEnum):
@@ -48,6 +49,18 @@ class PageSpan:
     end_char: int
 
 
+class Content(Protocol):
+    """Bytes that may lie elsewhere than in memory; a slice of them is in memory. ``bytes`` is one."""
+
+    def __len__(self) -> int:
+        """The number of bytes."""
+        ...
+
+    def __getitem__(self, part: slice, /) -> bytes:
+        """The bytes of a part."""
+        ...
+
+
 @dataclass(frozen=True)
 class ContainedFile:
     """A file inside another: a mail's attachment, a nested message, a member of an archive.
@@ -58,7 +71,7 @@ class ContainedFile:
     """
 
     name: str
-    data: bytes
+    data: Content
     error_class: str | None = None
     message: str | None = None
     is_decoration: bool = False

@@ -12,7 +12,7 @@ from knowledge_index.catalog.records import PipelineObject
 from knowledge_index.config import ConversionSettings
 from knowledge_index.convert import converter_for
 from knowledge_index.convert.isolated import IsolatedConverter
-from knowledge_index.domain.documents import ConvertedDocument
+from knowledge_index.domain.documents import Content, ConvertedDocument
 from knowledge_index.domain.errors import ConversionError, SourceError
 from knowledge_index.sources.base import SyncSource
 
@@ -40,7 +40,7 @@ class ReadAhead:
     ) -> None:
         self.settings = settings
         self._isolated = IsolatedConverter(settings)
-        self.convert_bytes: Callable[[str, bytes], ConvertedDocument] = self._isolated.convert
+        self.convert_bytes: Callable[[str, Content], ConvertedDocument] = self._isolated.convert
         self._sources = sources
         self._waiting = waiting
         self._has_text = has_text

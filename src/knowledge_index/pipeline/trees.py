@@ -8,7 +8,7 @@ from knowledge_index.catalog import Catalog, CatalogSession
 from knowledge_index.catalog.records import ContainedFileRecord, ContainedObject, ObjectError, PipelineObject
 from knowledge_index.config import ConversionSettings
 from knowledge_index.domain.contained import MAX_BYTES, MAX_DEPTH, MAX_FILES, contained_path
-from knowledge_index.domain.documents import ContainedFile, ConvertedDocument
+from knowledge_index.domain.documents import ContainedFile, Content, ConvertedDocument
 from knowledge_index.domain.errors import ConversionError, KnowledgeIndexError, SourceError
 from knowledge_index.pipeline.converting import (
     NO_CONVERTER,
@@ -20,6 +20,9 @@ from knowledge_index.pipeline.converting import (
 )
 from knowledge_index.pipeline.read_ahead import ReadAhead
 from knowledge_index.pipeline.report import RunReport
+
+# What is hashed at a time, so that a large file inside another is never whole in memory.
+_HASHED_BYTES = 1 << 20
 
 
 def contained_key_of(installation_key: bytes, container_key: str, name: str) -> str:
@@ -201,7 +204,7 @@ class _Opened:
         if self._around is not None:
             session.contained.set_error(self._around._each.id, self._name, error)
 
-    def _bytes_of(self, name: str) -> bytes:
+    def _bytes_of(self, name: str) -> Content:
         if self._contents is None:
             self.converted()
         assert self._contents is not None
@@ -213,10 +216,16 @@ def _record(container: PipelineObject, file: ContainedFile) -> ContainedFileReco
     if file.error_class is not None:
         # Bytes that nobody has are equal to no others.
         content = f"{container.blob_sha256}\0{file.name}".encode()
-    sha256 = hashlib.sha256(content).hexdigest()
     return ContainedFileRecord(
-        file.name, sha256, len(file.data), file.is_decoration, file.error_class, file.message, None
+        file.name, _sha256(content), len(file.data), file.is_decoration, file.error_class, file.message, None
     )
+
+
+def _sha256(content: Content) -> str:
+    digest = hashlib.sha256()
+    for start in range(0, len(content), _HASHED_BYTES):
+        digest.update(content[start : start + _HASHED_BYTES])
+    return digest.hexdigest()
 
 
 def _stated_error(file: ContainedFileRecord, path: str, settings: ConversionSettings) -> ObjectError | None:
