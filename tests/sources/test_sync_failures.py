@@ -88,9 +88,9 @@ def test_a_wall_goes_up_before_a_file_that_cannot_be_read(fake: tuple[Estate, Fa
 
 def test_what_no_one_may_read_is_not_taken_for_a_move(fake: tuple[Estate, FakeSource]) -> None:
     estate, source = fake
-    source.files = {"a.txt": HeldFile(b"a")}
+    source.files = {"a.txt": HeldFile(b"a"), "other.txt": HeldFile(b"other")}
     estate.sync()
-    source.files = {"b.txt": HeldFile(b"a", is_readable=False)}
+    source.files["b.txt"] = HeldFile(source.files.pop("a.txt").content, is_readable=False)
     report = estate.sync()
-    assert counts(report) == {"gone": 1}
+    assert counts(report) == {"gone": 1, "unchanged": 1}
     assert [each.path for each in report.unreadable] == ["b.txt"]

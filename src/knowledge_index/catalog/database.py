@@ -14,6 +14,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.acl_classes import AclClasses
 from knowledge_index.catalog.conversions import Conversions
+from knowledge_index.catalog.holds import Holds
 from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.objects import Objects
 from knowledge_index.catalog.passages import Passages
@@ -33,6 +34,7 @@ class CatalogSession:
         self.sources = Sources(connection)
         self.acl_classes = AclClasses(connection)
         self.objects = Objects(connection)
+        self.holds = Holds(connection)
         self.pipeline_objects = PipelineObjects(connection)
         self.conversions = Conversions(connection)
         self.passages = Passages(connection)
