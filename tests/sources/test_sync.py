@@ -147,7 +147,9 @@ def test_a_copy_is_no_move(estate: Estate, root: Path, catalog_file: Path) -> No
     assert rows(catalog_file)[-1] == ("copy.txt", "current", sha256(b"a"), None)
 
 
-def test_one_gone_file_moves_to_one_path_only_and_its_inode_says_which(estate: Estate, root: Path, catalog_file: Path) -> None:
+def test_one_gone_file_moves_to_one_path_only_and_its_inode_says_which(
+    estate: Estate, root: Path, catalog_file: Path
+) -> None:
     (root / "a.txt").write_bytes(b"same")
     estate.sync()
     (root / "a.txt").rename(root / "y.txt")

@@ -1,0 +1,423 @@
+"""Any history of an estate, synced at any moment and cut off at any statement, against a model of its own."""
+
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from estate import KEY
+from hypothesis import HealthCheck, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+from sqlalchemy import Engine, event
+from sync_model import DiskFile, Fault, SyncModel
+
+from knowledge_index.catalog import open_catalog
+from knowledge_index.catalog.records import SourceRecord
+from knowledge_index.domain.errors import SourceError
+from knowledge_index.domain.grants import Access, Grant
+from knowledge_index.domain.principals import Principal
+from knowledge_index.domain.progress import SilentProgress
+from knowledge_index.sources.base import HashedFile, ListedFile, SkippedFile
+from knowledge_index.sources.local_fs import LocalFolderSource
+from knowledge_index.sources.sync import SyncReport, apply_grants, sync_source
+
+COMPOSED, DECOMPOSED = "sub/Prüfung.txt", unicodedata.normalize("NFD", "sub/Prüfung.txt")
+PATHS = ("a.txt", "A.txt", "b.txt", "sub/a.txt", COMPOSED, DECOMPOSED, "sub/deep/c.txt", "Thumbs.db", "sub/save.tmp")
+BULK = tuple(f"bulk/{number:02}.txt" for number in range(24))
+# Of one size, so that only time and inode can hint at a change; few, so that many files are alike.
+CONTENTS = (b"one", b"two", b"six")
+ACLS = ((), (("group:a", "allow"),), (("group:a", "allow"), ("user:bob", "deny")))
+NAMES = tuple(dict.fromkeys(unicodedata.normalize("NFC", path) for path in (*PATHS, "none.txt", BULK[0])))
+NOWHERE = Path("away")
+# Thousands of commits, none of which has to survive the machine's own end.
+MEMORY = next((folder for folder in ("/dev/shm",) if os.access(folder, os.W_OK)), None)
+
+disk_paths = st.sampled_from(PATHS)
+contents = st.sampled_from(CONTENTS)
+
+
+class CutOffError(BaseException):
+    """The end of a process at one of its statements."""
+
+
+@dataclass
+class FaultySource:
+    """A real folder in which things happen while it is looked at."""
+
+    root: Path
+    faults: Mapping[str, Fault]
+    stamps: Iterator[int]
+    swaps: dict[str, DiskFile] = field(default_factory=dict)
+
+    def list_files(self) -> Iterator[ListedFile | SkippedFile]:
+        for each in LocalFolderSource(self.root).list_files():
+            if self.faults.get(each.path) is not Fault.MISSED:
+                yield each
+
+    def look(self, disk_path: str) -> ListedFile | None:
+        return LocalFolderSource(self.root).look(disk_path)
+
+    def hash(self, disk_path: str) -> HashedFile:
+        match self.faults.get(unicodedata.normalize("NFC", disk_path)):
+            case Fault.UNREADABLE:
+                raise SourceError(f"{disk_path}: cannot be read: Permission denied")
+            case Fault.VANISHES:
+                (self.root / disk_path).unlink()
+            case Fault.SWAPPED:
+                self.swaps[disk_path] = replaced(self.root / disk_path, b"new", next(self.stamps))
+        return LocalFolderSource(self.root).hash(disk_path)
+
+    def read(self, disk_path: str) -> bytes:
+        raise AssertionError("a sync hashes and does not read")
+
+
+def replaced(file: Path, content: bytes, stamp: int) -> DiskFile:
+    """Save as editors do: write beside it, rename over it."""
+    beside = file.with_name("beside")
+    beside.write_bytes(content)
+    os.utime(beside, ns=(stamp, stamp))
+    inode = beside.stat().st_ino
+    beside.replace(file)
+    return DiskFile(content, stamp, inode)
+
+
+@contextmanager
+def cut_off_at(statement: int) -> Iterator[None]:
+    left = statement
+
+    def count(*_: object) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise CutOffError
+
+    event.listen(Engine, "before_cursor_execute", count)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "before_cursor_execute", count)
+
+
+def numbers() -> Iterator[int]:
+    number = 0
+    while True:
+        number += 1
+        yield number
+
+
+class FollowingMachine(RuleBasedStateMachine):
+    template: bytes = b""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="following-"))
+        self.root = self.folder / "estate"
+        self.root.mkdir()
+        self.memory = Path(tempfile.mkdtemp(prefix="following-", dir=MEMORY))
+        self.catalog_file = self.memory / "catalog.sqlite"
+        self.catalog_file.write_bytes(self.template)
+        self.catalog = open_catalog(self.catalog_file)
+        # Times are set by hand: two writes may fall into one tick of the file system's clock.
+        self.stamps = numbers()
+        self.model = SyncModel("dms", KEY)
+        self.aside: dict[str, DiskFile] | None = None
+        self.is_away = False
+
+    def teardown(self) -> None:
+        self.catalog.close()
+        shutil.rmtree(self.folder)
+        shutil.rmtree(self.memory)
+
+    # What happens to files.
+
+    @rule(path=disk_paths, content=contents)
+    def write(self, path: str, content: bytes) -> None:
+        file, stamp = self._place(path), next(self.stamps)
+        file.write_bytes(content)
+        os.utime(file, ns=(stamp, stamp))
+        self.model.disk[path] = DiskFile(content, stamp, file.stat().st_ino)
+
+    @rule(path=disk_paths, content=contents)
+    def save_by_renaming_over(self, path: str, content: bytes) -> None:
+        self.model.disk[path] = replaced(self._place(path), content, next(self.stamps))
+
+    @rule(path=disk_paths, content=contents)
+    def change_unseen(self, path: str, content: bytes) -> None:
+        """Other bytes with size, time and inode as before."""
+        if path in self.model.disk and not self.is_away:
+            held = self.model.disk[path]
+            with (self.root / path).open("r+b") as stream:
+                stream.write(content)
+            os.utime(self.root / path, ns=(held.stamp, held.stamp))
+            self.model.disk[path] = DiskFile(content, held.stamp, held.inode)
+
+    @rule(path=disk_paths)
+    def delete(self, path: str) -> None:
+        if self.model.disk.pop(path, None) and not self.is_away:
+            (self.root / path).unlink()
+
+    @rule(path=disk_paths, to=disk_paths)
+    def move(self, path: str, to: str) -> None:
+        if path in self.model.disk and path != to:
+            self._come_back()
+            (self.root / path).rename(self._place(to))
+            self.model.disk[to] = self.model.disk.pop(path)
+
+    @rule()
+    def spell_otherwise(self) -> None:
+        for path, other in ((COMPOSED, DECOMPOSED), (DECOMPOSED, COMPOSED)):
+            if path in self.model.disk and other not in self.model.disk:
+                self.move(path, other)
+                return
+
+    @rule()
+    def rename_a_folder(self) -> None:
+        self._come_back()
+        for folder, other in (("sub", "bulk"), ("bulk", "sub")):
+            inside = [path for path in self.model.disk if path.startswith(f"{folder}/")]
+            if inside and not any(path.startswith(f"{other}/") for path in self.model.disk):
+                shutil.rmtree(self.root / other, ignore_errors=True)
+                (self.root / folder).rename(self.root / other)
+                for path in inside:
+                    self.model.disk[other + path.removeprefix(folder)] = self.model.disk.pop(path)
+                return
+
+    @rule(path=disk_paths, mode=st.sampled_from([0o600, 0o644]))
+    def chmod(self, path: str, mode: int) -> None:
+        if path in self.model.disk and not self.is_away:
+            (self.root / path).chmod(mode)
+
+    @rule()
+    def fill(self) -> None:
+        for number, path in enumerate(BULK):
+            file, stamp = self._place(path), next(self.stamps)
+            file.write_bytes(b"%03d" % number)
+            os.utime(file, ns=(stamp, stamp))
+            self.model.disk[path] = DiskFile(b"%03d" % number, stamp, file.stat().st_ino)
+
+    @rule(count=st.integers(0, len(BULK)))
+    def delete_many(self, count: int) -> None:
+        for path in BULK[:count]:
+            self.delete(path)
+
+    @rule()
+    def unmount(self) -> None:
+        """The folder stays and is empty."""
+        self._come_back()
+        if self.aside is None:
+            self.root.rename(self.folder / "aside")
+            self.root.mkdir()
+            self.aside, self.model.disk = self.model.disk, {}
+
+    @rule()
+    def mount(self) -> None:
+        self._come_back()
+        if self.aside is not None:
+            shutil.rmtree(self.root)
+            (self.folder / "aside").rename(self.root)
+            self.model.disk, self.aside = self.aside, None
+
+    @precondition(lambda self: not self.is_away)
+    @rule()
+    def take_the_root_away(self) -> None:
+        self.root.rename(self.folder / NOWHERE)
+        self.is_away = True
+
+    @rule(path=st.sampled_from(NAMES), acl=st.sampled_from(ACLS))
+    def grant(self, path: str, acl: tuple[tuple[str, str], ...]) -> None:
+        self.model.acls[path] = acl
+
+    @rule(path=st.sampled_from(NAMES))
+    def forget_grants(self, path: str) -> None:
+        self.model.acls.pop(path, None)
+
+    # What is done about it.
+
+    @rule(
+        rehash=st.booleans(),
+        confirm=st.sampled_from([False, False, False, True]),
+        counts=st.sampled_from([True, True, True, False]),
+        faults=st.dictionaries(st.sampled_from(NAMES), st.sampled_from(Fault), max_size=2),
+    )
+    def sync(self, rehash: bool, confirm: bool, counts: bool, faults: dict[str, Fault]) -> None:
+        source = FaultySource(self.root, faults, self.stamps)
+        if self.is_away:
+            with pytest.raises(SourceError, match="mounted"):
+                self._sync(source)
+            assert apply_grants(self.catalog, self._record(), self._grants()) == self.model.regrant()
+        else:
+            report = self._sync(source, rehash=rehash, confirm_deletions=confirm, scan_counts=counts)
+            self._check_report(report, rehash, confirm, counts, faults, source.swaps)
+        self._check_catalog()
+
+    @rule()
+    def sync_again(self) -> None:
+        self.sync(rehash=False, confirm=False, counts=True, faults={})
+
+    @precondition(lambda self: not self.is_away)
+    @rule(statement=st.integers(0, 60))
+    def sync_and_die(self, statement: int) -> None:
+        before = self._dump()
+        source = FaultySource(self.root, {}, self.stamps)
+        try:
+            with cut_off_at(statement):
+                report = self._sync(source)
+        except CutOffError:
+            self.catalog.close()
+            self.catalog = open_catalog(self.catalog_file)
+            assert self._dump() == before
+        else:
+            self._check_report(report, False, False, True, {}, {})
+        self._check_catalog()
+
+    def _check_report(
+        self,
+        report: SyncReport,
+        rehash: bool,
+        confirm: bool,
+        counts: bool,
+        faults: Mapping[str, Fault],
+        swaps: Mapping[str, DiskFile],
+    ) -> None:
+        expected = self.model.sync(rehash=rehash, confirm=confirm, counts=counts, faults=faults, swaps=swaps)
+        assert {
+            "new": report.new,
+            "changed": report.changed,
+            "moved": report.moved,
+            "gone": report.gone,
+            "unchanged": report.unchanged,
+            "grants_changed": report.grants_changed,
+            "hashed": report.hashed,
+            "noise": report.noise,
+            "vanished": report.vanished,
+            "skipped": sorted(each.path for each in report.skipped),
+            "unreadable": sorted(each.path for each in report.unreadable),
+            "hold": report.hold and (report.hold.scans, len(report.hold.object_ids)),
+            "without_grants": list(report.without_grants),
+            "out_of_sight": [(each.origin.path, each.to) for each in report.moved_out_of_sight],
+            "grants_without_file": list(report.grants_without_file),
+        } == {
+            "new": len(expected.new),
+            "changed": expected.changed,
+            "moved": len(expected.moves),
+            "gone": len(expected.gone),
+            "unchanged": expected.unchanged,
+            "grants_changed": expected.regranted,
+            "hashed": expected.hashed,
+            "noise": expected.noise,
+            "vanished": len(expected.vanished),
+            "skipped": sorted(expected.skipped),
+            "unreadable": sorted(expected.unreadable),
+            "hold": self.model.hold and (self.model.hold[0], len(self.model.hold[1])),
+            "without_grants": sorted(path for path, each in self.model.known.items() if not each.acl),
+            "out_of_sight": [(origin, to) for origin, to in expected.moves if not self.model.known[to].acl],
+            "grants_without_file": sorted(path for kind, path in self.model.findings if kind == "grants_without_file"),
+        }
+        links = self._ask(
+            "SELECT origin.path, new.path FROM source_object new JOIN source_object origin"
+            " ON origin.id = new.moved_from_id WHERE new.state = 'current'"
+        )
+        assert set(expected.moves) <= set(links)
+
+    def _check_catalog(self) -> None:
+        rows = self._ask(
+            "SELECT path, disk_path, object_key, blob_sha256, size_bytes, mtime_ns, inode, grants"
+            " FROM source_object JOIN acl_class ON acl_class.id = acl_class_id WHERE state = 'current'"
+        )
+        assert {path: (*values, json.loads(grants)) for path, *values, grants in rows} == self.model.rows()
+        ended = dict(self._ask("SELECT state, count(*) FROM source_object WHERE state != 'current' GROUP BY state"))
+        assert (ended.get("superseded", 0), ended.get("tombstoned", 0)) == (
+            self.model.superseded,
+            self.model.tombstoned,
+        )
+        held = self._ask("SELECT path FROM held_object JOIN source_object ON id = object_id ORDER BY path")
+        serials = self.model.hold[1] if self.model.hold else ()
+        assert [path for (path,) in held] == sorted(
+            path for path, each in self.model.known.items() if each.serial in serials
+        )
+        assert self._ask("SELECT scans FROM deletion_hold") == ([(self.model.hold[0],)] if self.model.hold else [])
+        assert set(self._ask("SELECT kind, path FROM scan_finding")) == self.model.findings
+
+    def _place(self, path: str) -> Path:
+        self._come_back()
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        return self.root / path
+
+    def _come_back(self) -> None:
+        if self.is_away:
+            (self.folder / NOWHERE).rename(self.root)
+            self.is_away = False
+
+    def _record(self) -> SourceRecord:
+        with self.catalog.transaction() as session:
+            (record,) = session.sources.all()
+        return record
+
+    def _grants(self) -> dict[str, tuple[Grant, ...]]:
+        return {
+            path: tuple(Grant(Principal.parse(principal), Access(access)) for principal, access in acl)
+            for path, acl in self.model.acls.items()
+        }
+
+    def _sync(self, source: FaultySource, **options: bool) -> SyncReport:
+        return sync_source(
+            self.catalog,
+            self._record(),
+            source,
+            self._grants(),
+            installation_key=KEY,
+            clock=lambda: datetime(2026, 3, 1, tzinfo=UTC),
+            progress=SilentProgress(),
+            **({"rehash": False} | options),
+        )
+
+    def _ask(self, statement: str) -> list[tuple[object, ...]]:
+        with closing(sqlite3.connect(self.catalog_file)) as connection:
+            return connection.execute(statement).fetchall()
+
+    def _dump(self) -> list[str]:
+        with closing(sqlite3.connect(self.catalog_file)) as connection:
+            return list(connection.iterdump())
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> type[FollowingMachine]:
+    file = tmp_path / "template.sqlite"
+    catalog = open_catalog(file)
+    with catalog.transaction() as session:
+        session.sources.add("dms", "local_fs", "/dms", None)
+    catalog.close()
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return type("Machine", (FollowingMachine,), {"template": file.read_bytes()})
+
+
+def run_machine(machine: type[FollowingMachine], runs: int) -> None:
+    run_state_machine_as_test(
+        seed(20260301)(machine),
+        settings=settings(
+            max_examples=runs,
+            stateful_step_count=30,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+def test_the_catalog_follows_any_history_of_an_estate(machine: type[FollowingMachine]) -> None:
+    run_machine(machine, 60)
+
+
+@pytest.mark.slow
+def test_the_catalog_follows_a_thousand_histories_of_an_estate(machine: type[FollowingMachine]) -> None:
+    run_machine(machine, 1000)
