@@ -72,6 +72,7 @@ class SyncModel:
     hold: tuple[int, frozenset[int]] | None = None
     findings: set[tuple[str, str]] = field(default_factory=set)
     serial: int = 0
+    epoch: int = 0
 
     def acl_of(self, path: str) -> Acl:
         return tuple(sorted(set(self.acls.get(path, ()))))
@@ -81,11 +82,11 @@ class SyncModel:
         listed: dict[str, str] = {}
         for disk_path in sorted(self.disk):
             path = unicodedata.normalize("NFC", disk_path)
-            if path.rpartition("/")[2] in NOISE_NAMES:
-                expected.noise += 1
-            elif faults.get(path) is Fault.MISSED:
+            if faults.get(path) is Fault.MISSED:
                 if path in self.known and self.known[path].disk_path == disk_path:
                     listed[path] = disk_path
+            elif path.rpartition("/")[2] in NOISE_NAMES:
+                expected.noise += 1
             elif path in listed:
                 expected.skipped.append(path)
             else:
@@ -139,6 +140,7 @@ class SyncModel:
             self.superseded += after.content != each.content
             self.known[path] = after
         self.known |= came
+        self.epoch += expected.regranted > 0
         lying_there = {unicodedata.normalize("NFC", each) for each in self.disk} | {*expected.vanished}
         lying_there -= {path for path, fault in faults.items() if fault is Fault.MISSED and path not in listed}
         self.findings = {
@@ -170,6 +172,7 @@ class SyncModel:
         changed = {path for path, each in self.known.items() if each.acl != self.acl_of(path)}
         for path in changed:
             self.known[path] = Known(**(vars(self.known[path]) | {"acl": self.acl_of(path)}))
+        self.epoch += bool(changed)
         return len(changed)
 
     def rows(self) -> dict[str, tuple[object, ...]]:

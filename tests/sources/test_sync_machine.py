@@ -16,7 +16,7 @@ import pytest
 from estate import KEY
 from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 from sqlalchemy import Engine, event
 from sync_model import DiskFile, Fault, SyncModel
 
@@ -32,17 +32,25 @@ from knowledge_index.sources.sync import SyncReport, apply_grants, sync_source
 
 COMPOSED, DECOMPOSED = "sub/Prüfung.txt", unicodedata.normalize("NFD", "sub/Prüfung.txt")
 PATHS = ("a.txt", "A.txt", "b.txt", "sub/a.txt", COMPOSED, DECOMPOSED, "sub/deep/c.txt", "Thumbs.db", "sub/save.tmp")
-BULK = tuple(f"bulk/{number:02}.txt" for number in range(24))
+BULK = tuple(f"bulk/{number:02}.txt" for number in range(22))
 # Of one size, so that only time and inode can hint at a change; few, so that many files are alike.
 CONTENTS = (b"one", b"two", b"six")
 ACLS = ((), (("group:a", "allow"),), (("group:a", "allow"), ("user:bob", "deny")))
 NAMES = tuple(dict.fromkeys(unicodedata.normalize("NFC", path) for path in (*PATHS, "none.txt", BULK[0])))
-NOWHERE = Path("away")
 # Thousands of commits, none of which has to survive the machine's own end.
 MEMORY = next((folder for folder in ("/dev/shm",) if os.access(folder, os.W_OK)), None)
 
+CHANGES = (
+    *("write", "write", "save_by_renaming_over", "change_unseen", "delete", "move", "move"),
+    *("move_and_leave_a_copy", "spell_otherwise", "rename_a_folder", "chmod"),
+)
+
 disk_paths = st.sampled_from(PATHS)
 contents = st.sampled_from(CONTENTS)
+options = st.fixed_dictionaries(
+    {"counts": st.sampled_from((True, True, True, False))},
+    optional={"rehash": st.just(True), "confirm": st.sampled_from((False, False, True))},
+)
 
 
 class CutOffError(BaseException):
@@ -137,135 +145,84 @@ class FollowingMachine(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
         shutil.rmtree(self.memory)
 
-    # What happens to files.
+    @rule(
+        changes=st.lists(st.sampled_from(CHANGES), max_size=3),
+        path=disk_paths,
+        other=disk_paths,
+        content=contents,
+        options=options,
+        faults=st.dictionaries(st.sampled_from(NAMES), st.sampled_from(Fault), max_size=2),
+    )
+    def files_change(
+        self,
+        changes: list[str],
+        path: str,
+        other: str,
+        content: bytes,
+        options: dict[str, bool],
+        faults: dict[str, Fault],
+    ) -> None:
+        for change in changes:
+            getattr(self, f"_{change}")(path, other, content)
+            path, other = other, path
+        self._sync_and_check(faults, **options)
 
-    @rule(path=disk_paths, content=contents)
-    def write(self, path: str, content: bytes) -> None:
-        file, stamp = self._place(path), next(self.stamps)
-        file.write_bytes(content)
-        os.utime(file, ns=(stamp, stamp))
-        self.model.disk[path] = DiskFile(content, stamp, file.stat().st_ino)
-
-    @rule(path=disk_paths, content=contents)
-    def save_by_renaming_over(self, path: str, content: bytes) -> None:
-        self.model.disk[path] = replaced(self._place(path), content, next(self.stamps))
-
-    @rule(path=disk_paths, content=contents)
-    def change_unseen(self, path: str, content: bytes) -> None:
-        """Other bytes with size, time and inode as before."""
-        if path in self.model.disk and not self.is_away:
-            held = self.model.disk[path]
-            with (self.root / path).open("r+b") as stream:
-                stream.write(content)
-            os.utime(self.root / path, ns=(held.stamp, held.stamp))
-            self.model.disk[path] = DiskFile(content, held.stamp, held.inode)
-
-    @rule(path=disk_paths)
-    def delete(self, path: str) -> None:
-        if self.model.disk.pop(path, None) and not self.is_away:
-            (self.root / path).unlink()
-
-    @rule(path=disk_paths, to=disk_paths)
-    def move(self, path: str, to: str) -> None:
-        if path in self.model.disk and path != to:
-            self._come_back()
-            (self.root / path).rename(self._place(to))
-            self.model.disk[to] = self.model.disk.pop(path)
-
-    @rule()
-    def spell_otherwise(self) -> None:
-        for path, other in ((COMPOSED, DECOMPOSED), (DECOMPOSED, COMPOSED)):
-            if path in self.model.disk and other not in self.model.disk:
-                self.move(path, other)
-                return
-
-    @rule()
-    def rename_a_folder(self) -> None:
-        self._come_back()
-        for folder, other in (("sub", "bulk"), ("bulk", "sub")):
-            inside = [path for path in self.model.disk if path.startswith(f"{folder}/")]
-            if inside and not any(path.startswith(f"{other}/") for path in self.model.disk):
-                shutil.rmtree(self.root / other, ignore_errors=True)
-                (self.root / folder).rename(self.root / other)
-                for path in inside:
-                    self.model.disk[other + path.removeprefix(folder)] = self.model.disk.pop(path)
-                return
-
-    @rule(path=disk_paths, mode=st.sampled_from([0o600, 0o644]))
-    def chmod(self, path: str, mode: int) -> None:
-        if path in self.model.disk and not self.is_away:
-            (self.root / path).chmod(mode)
-
-    @rule()
-    def fill(self) -> None:
-        for number, path in enumerate(BULK):
-            file, stamp = self._place(path), next(self.stamps)
-            file.write_bytes(b"%03d" % number)
-            os.utime(file, ns=(stamp, stamp))
-            self.model.disk[path] = DiskFile(b"%03d" % number, stamp, file.stat().st_ino)
-
-    @rule(count=st.integers(0, len(BULK)))
-    def delete_many(self, count: int) -> None:
+    @rule(
+        count=st.sampled_from((0, 11, 12, 22)),
+        refill=st.booleans(),
+        is_alone=st.booleans(),
+        options=options,
+    )
+    def many_files_come_or_go(self, count: int, refill: bool, is_alone: bool, options: dict[str, bool]) -> None:
+        if is_alone:
+            for path in PATHS:
+                self._delete(path, "", b"")
+        if refill:
+            for number, path in enumerate(BULK):
+                if path not in self.model.disk:
+                    self._put(path, b"%03d" % number)
+            self._sync_and_check({}, **options)
         for path in BULK[:count]:
-            self.delete(path)
+            self._delete(path, "", b"")
+        self._sync_and_check({}, **options)
 
-    @rule()
-    def unmount(self) -> None:
-        """The folder stays and is empty."""
+    @rule(is_mounted=st.booleans(), options=options)
+    def the_share_is_mounted_or_not(self, is_mounted: bool, options: dict[str, bool]) -> None:
+        """An unmounted share is a folder that stays and is empty."""
         self._come_back()
-        if self.aside is None:
+        if self.aside is None and not is_mounted:
             self.root.rename(self.folder / "aside")
             self.root.mkdir()
             self.aside, self.model.disk = self.model.disk, {}
-
-    @rule()
-    def mount(self) -> None:
-        self._come_back()
-        if self.aside is not None:
+        elif self.aside is not None and is_mounted:
             shutil.rmtree(self.root)
             (self.folder / "aside").rename(self.root)
             self.model.disk, self.aside = self.aside, None
+        self._sync_and_check({}, **options)
 
-    @precondition(lambda self: not self.is_away)
     @rule()
-    def take_the_root_away(self) -> None:
-        self.root.rename(self.folder / NOWHERE)
-        self.is_away = True
+    def the_root_goes(self) -> None:
+        if not self.is_away:
+            self.root.rename(self.folder / "away")
+            self.is_away = True
+        self._sync_and_check({})
 
-    @rule(path=st.sampled_from(NAMES), acl=st.sampled_from(ACLS))
-    def grant(self, path: str, acl: tuple[tuple[str, str], ...]) -> None:
-        self.model.acls[path] = acl
-
-    @rule(path=st.sampled_from(NAMES))
-    def forget_grants(self, path: str) -> None:
-        self.model.acls.pop(path, None)
-
-    # What is done about it.
-
-    @rule(
-        rehash=st.booleans(),
-        confirm=st.sampled_from([False, False, False, True]),
-        counts=st.sampled_from([True, True, True, False]),
-        faults=st.dictionaries(st.sampled_from(NAMES), st.sampled_from(Fault), max_size=2),
-    )
-    def sync(self, rehash: bool, confirm: bool, counts: bool, faults: dict[str, Fault]) -> None:
-        source = FaultySource(self.root, faults, self.stamps)
-        if self.is_away:
-            with pytest.raises(SourceError, match="mounted"):
-                self._sync(source)
-            assert apply_grants(self.catalog, self._record(), self._grants()) == self.model.regrant()
+    @rule(path=st.sampled_from(NAMES), acl=st.sampled_from((None, *ACLS)))
+    def grants_change(self, path: str, acl: tuple[tuple[str, str], ...] | None) -> None:
+        if acl is None:
+            self.model.acls.pop(path, None)
         else:
-            report = self._sync(source, rehash=rehash, confirm_deletions=confirm, scan_counts=counts)
-            self._check_report(report, rehash, confirm, counts, faults, source.swaps)
-        self._check_catalog()
+            self.model.acls[path] = acl
+        self._sync_and_check({})
 
-    @rule()
-    def sync_again(self) -> None:
-        self.sync(rehash=False, confirm=False, counts=True, faults={})
+    @rule(options=options)
+    def nothing_happens(self, options: dict[str, bool]) -> None:
+        self._sync_and_check({}, **options)
 
-    @precondition(lambda self: not self.is_away)
-    @rule(statement=st.integers(0, 60))
-    def sync_and_die(self, statement: int) -> None:
+    @rule(change=st.sampled_from(CHANGES), path=disk_paths, other=disk_paths, statement=st.integers(0, 40))
+    def a_sync_is_cut_off(self, change: str, path: str, other: str, statement: int) -> None:
+        getattr(self, f"_{change}")(path, other, b"cut")
+        self._come_back()
         before = self._dump()
         source = FaultySource(self.root, {}, self.stamps)
         try:
@@ -276,17 +233,95 @@ class FollowingMachine(RuleBasedStateMachine):
             self.catalog = open_catalog(self.catalog_file)
             assert self._dump() == before
         else:
-            self._check_report(report, False, False, True, {}, {})
+            self._check_report(report, {}, {})
+        self._check_catalog()
+
+    # What happens to files: each takes a path, another and a content, whether it needs them or not.
+
+    def _write(self, path: str, _other: str, content: bytes) -> None:
+        self._put(path, content)
+
+    def _save_by_renaming_over(self, path: str, _other: str, content: bytes) -> None:
+        self.model.disk[path] = replaced(self._place(path), content, next(self.stamps))
+
+    def _change_unseen(self, path: str, _other: str, content: bytes) -> None:
+        """Other bytes with size, time and inode as before."""
+        if path in self.model.disk and not self.is_away:
+            held = self.model.disk[path]
+            with (self.root / path).open("r+b") as stream:
+                stream.write(content)
+            os.utime(self.root / path, ns=(held.stamp, held.stamp))
+            self.model.disk[path] = DiskFile(content, held.stamp, held.inode)
+
+    def _delete(self, path: str, _other: str, _content: bytes) -> None:
+        self._come_back()
+        if self.model.disk.pop(path, None):
+            (self.root / path).unlink()
+
+    def _move(self, path: str, other: str, _content: bytes) -> None:
+        if path in self.model.disk and path != other:
+            self._come_back()
+            (self.root / path).rename(self._place(other))
+            self.model.disk[other] = self.model.disk.pop(path)
+
+    def _move_and_leave_a_copy(self, path: str, other: str, content: bytes) -> None:
+        """The same bytes at two new places: only the inode says which of them is the file that was moved."""
+        if path in self.model.disk and path != other:
+            held = self.model.disk[path].content
+            self._move(path, other, content)
+            self._put("A.txt", held)
+
+    def _spell_otherwise(self, _path: str, _other: str, content: bytes) -> None:
+        for path, other in ((COMPOSED, DECOMPOSED), (DECOMPOSED, COMPOSED)):
+            if path in self.model.disk and other not in self.model.disk:
+                self._move(path, other, content)
+                return
+
+    def _rename_a_folder(self, _path: str, _other: str, _content: bytes) -> None:
+        self._come_back()
+        for folder, other in (("sub", "bulk"), ("bulk", "sub")):
+            inside = [path for path in self.model.disk if path.startswith(f"{folder}/")]
+            if inside and not any(path.startswith(f"{other}/") for path in self.model.disk):
+                shutil.rmtree(self.root / other, ignore_errors=True)
+                (self.root / folder).rename(self.root / other)
+                for path in inside:
+                    self.model.disk[other + path.removeprefix(folder)] = self.model.disk.pop(path)
+                return
+
+    def _chmod(self, path: str, _other: str, content: bytes) -> None:
+        if path in self.model.disk and not self.is_away:
+            (self.root / path).chmod(0o600 if content == CONTENTS[0] else 0o644)
+
+    def _put(self, path: str, content: bytes) -> None:
+        file, stamp = self._place(path), next(self.stamps)
+        file.write_bytes(content)
+        os.utime(file, ns=(stamp, stamp))
+        self.model.disk[path] = DiskFile(content, stamp, file.stat().st_ino)
+
+    # What is done about it.
+
+    def _sync_and_check(
+        self, faults: dict[str, Fault], *, rehash: bool = False, confirm: bool = False, counts: bool = True
+    ) -> None:
+        source = FaultySource(self.root, faults, self.stamps)
+        if self.is_away:
+            with pytest.raises(SourceError, match="mounted"):
+                self._sync(source)
+            assert apply_grants(self.catalog, self._record(), self._grants()) == self.model.regrant()
+        else:
+            report = self._sync(source, rehash=rehash, confirm_deletions=confirm, scan_counts=counts)
+            self._check_report(report, faults, source.swaps, rehash=rehash, confirm=confirm, counts=counts)
         self._check_catalog()
 
     def _check_report(
         self,
         report: SyncReport,
-        rehash: bool,
-        confirm: bool,
-        counts: bool,
         faults: Mapping[str, Fault],
         swaps: Mapping[str, DiskFile],
+        *,
+        rehash: bool = False,
+        confirm: bool = False,
+        counts: bool = True,
     ) -> None:
         expected = self.model.sync(rehash=rehash, confirm=confirm, counts=counts, faults=faults, swaps=swaps)
         assert {
@@ -329,6 +364,8 @@ class FollowingMachine(RuleBasedStateMachine):
         assert set(expected.moves) <= set(links)
 
     def _check_catalog(self) -> None:
+        epochs = self._ask("SELECT value FROM meta WHERE key = 'policy_epoch'") or [("0",)]
+        assert epochs == [(str(self.model.epoch),)]
         rows = self._ask(
             "SELECT path, disk_path, object_key, blob_sha256, size_bytes, mtime_ns, inode, grants"
             " FROM source_object JOIN acl_class ON acl_class.id = acl_class_id WHERE state = 'current'"
@@ -354,7 +391,7 @@ class FollowingMachine(RuleBasedStateMachine):
 
     def _come_back(self) -> None:
         if self.is_away:
-            (self.folder / NOWHERE).rename(self.root)
+            (self.folder / "away").rename(self.root)
             self.is_away = False
 
     def _record(self) -> SourceRecord:
@@ -406,7 +443,7 @@ def run_machine(machine: type[FollowingMachine], runs: int) -> None:
         seed(20260301)(machine),
         settings=settings(
             max_examples=runs,
-            stateful_step_count=30,
+            stateful_step_count=20,
             deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),
@@ -415,7 +452,7 @@ def run_machine(machine: type[FollowingMachine], runs: int) -> None:
 
 
 def test_the_catalog_follows_any_history_of_an_estate(machine: type[FollowingMachine]) -> None:
-    run_machine(machine, 60)
+    run_machine(machine, 50)
 
 
 @pytest.mark.slow

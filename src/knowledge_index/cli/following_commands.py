@@ -33,7 +33,7 @@ def watch(
         typer.Option("--full-scan-every", metavar="SECONDS", min=1.0, help="Sync after so long, change or not."),
     ] = 900.0,
 ) -> None:
-    """Follow the sources: sync and run whenever something changed.
+    """Follow the sources as they change.
 
     Syncs and runs once at the start, then after every change of a file or an ACL map, and every 15 minutes in any case:
     a file server does not tell of what others change on it. Ends with exit code 0 on Ctrl-C or SIGTERM.

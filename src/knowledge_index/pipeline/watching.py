@@ -152,13 +152,17 @@ class _Watch:
                     full, after_change = due.taken([record.name for record in records], now)
                     if full or after_change:
                         self._work(records, full, after_change, due)
-                        if configured_sources(self.catalog, self.source) != records:
-                            break
-                    if [_identity(root) for root in roots] != armed:
-                        # A root went, came back or was mounted over: what was watched is no longer what is there.
-                        for record in records:
-                            due.changed(record.name, time.monotonic())
+                    # A root that went, came back or was mounted over is no longer what is watched.
+                    is_stale = [_identity(root) for root in roots] != armed
+                    if is_stale or (full and self._are_others(records)):
                         break
+            # What happened while nothing was watched would go unnoticed.
+            for record in records:
+                due.changed(record.name, time.monotonic())
+
+    def _are_others(self, records: Sequence[SourceRecord]) -> bool:
+        now = configured_sources(self.catalog, self.source)
+        return [(each.id, each.acl_map) for each in now] != [(each.id, each.acl_map) for each in records]
 
     def _work(
         self, records: Collection[SourceRecord], full: list[str], after_change: list[str], due: DueSources
