@@ -15,7 +15,7 @@ from command_line import Ki
 from knowledge_index.config.home import Home
 
 # Far longer than anything here takes; a test that fails is better than one that waits.
-PATIENCE_S = 60
+PATIENCE_S = 120
 PROGRAM = """
 import knowledge_index.embed
 from small_firm import WordEmbedder

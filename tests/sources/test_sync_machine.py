@@ -6,18 +6,17 @@ import shutil
 import sqlite3
 import tempfile
 import unicodedata
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from estate import KEY
+from faulty_source import CutOffError, FaultySource, cut_off_at, numbers, replaced
 from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
-from sqlalchemy import Engine, event
 from sync_model import DiskFile, Fault, SyncModel
 
 from knowledge_index.catalog import open_catalog
@@ -26,8 +25,6 @@ from knowledge_index.domain.errors import SourceError
 from knowledge_index.domain.grants import Access, Grant
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.progress import SilentProgress
-from knowledge_index.sources.base import HashedFile, ListedFile, SkippedFile
-from knowledge_index.sources.local_fs import LocalFolderSource
 from knowledge_index.sources.sync import SyncReport, apply_grants, sync_source
 
 COMPOSED, DECOMPOSED = "sub/Prüfung.txt", unicodedata.normalize("NFD", "sub/Prüfung.txt")
@@ -51,75 +48,6 @@ options = st.fixed_dictionaries(
     {"counts": st.sampled_from((True, True, True, False))},
     optional={"rehash": st.just(True), "confirm": st.sampled_from((False, False, True))},
 )
-
-
-class CutOffError(BaseException):
-    """The end of a process at one of its statements."""
-
-
-@dataclass
-class FaultySource:
-    """A real folder in which things happen while it is looked at."""
-
-    root: Path
-    faults: Mapping[str, Fault]
-    stamps: Iterator[int]
-    swaps: dict[str, DiskFile] = field(default_factory=dict)
-
-    def list_files(self) -> Iterator[ListedFile | SkippedFile]:
-        for each in LocalFolderSource(self.root).list_files():
-            if self.faults.get(each.path) is not Fault.MISSED:
-                yield each
-
-    def look(self, disk_path: str) -> ListedFile | None:
-        return LocalFolderSource(self.root).look(disk_path)
-
-    def hash(self, disk_path: str) -> HashedFile:
-        match self.faults.get(unicodedata.normalize("NFC", disk_path)):
-            case Fault.UNREADABLE:
-                raise SourceError(f"{disk_path}: cannot be read: Permission denied")
-            case Fault.VANISHES:
-                (self.root / disk_path).unlink()
-            case Fault.SWAPPED:
-                self.swaps[disk_path] = replaced(self.root / disk_path, b"new", next(self.stamps))
-        return LocalFolderSource(self.root).hash(disk_path)
-
-    def read(self, disk_path: str) -> bytes:
-        raise AssertionError("a sync hashes and does not read")
-
-
-def replaced(file: Path, content: bytes, stamp: int) -> DiskFile:
-    """Save as editors do: write beside it, rename over it."""
-    beside = file.with_name("beside")
-    beside.write_bytes(content)
-    os.utime(beside, ns=(stamp, stamp))
-    inode = beside.stat().st_ino
-    beside.replace(file)
-    return DiskFile(content, stamp, inode)
-
-
-@contextmanager
-def cut_off_at(statement: int) -> Iterator[None]:
-    left = statement
-
-    def count(*_: object) -> None:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise CutOffError
-
-    event.listen(Engine, "before_cursor_execute", count)
-    try:
-        yield
-    finally:
-        event.remove(Engine, "before_cursor_execute", count)
-
-
-def numbers() -> Iterator[int]:
-    number = 0
-    while True:
-        number += 1
-        yield number
 
 
 class FollowingMachine(RuleBasedStateMachine):

@@ -151,7 +151,7 @@ class _Watch:
                         maps[record.name] = state
                     full, after_change = due.taken([record.name for record in records], now)
                     if full or after_change:
-                        self._work(records, full, after_change, due)
+                        self._work(full, after_change, due)
                     # A root that went, came back or was mounted over is no longer what is watched.
                     is_stale = [_identity(root) for root in roots] != armed
                     if is_stale or (full and self._are_others(records)):
@@ -164,12 +164,11 @@ class _Watch:
         now = configured_sources(self.catalog, self.source)
         return [(each.id, each.acl_map) for each in now] != [(each.id, each.acl_map) for each in records]
 
-    def _work(
-        self, records: Collection[SourceRecord], full: list[str], after_change: list[str], due: DueSources
-    ) -> None:
+    def _work(self, full: list[str], after_change: list[str], due: DueSources) -> None:
         try:
             with self.home.writing():
-                for record in records:
+                # Read again under the lock: a source may have been removed meanwhile.
+                for record in configured_sources(self.catalog, self.source):
                     if record.name in full or record.name in after_change:
                         self._sync(record, scan_counts=record.name in full)
                 self.log.ran(
@@ -221,11 +220,14 @@ class _Watch:
             except (OSError, RuntimeError) as error:
                 # The limit of watched folders, or a root that went this moment.
                 self.log.said(
-                    f"the file system cannot be watched: {error}; scanning every {self.settings.full_scan_every_s:g} s"
+                    f"the file system cannot be watched: {error}; scanning every "
+                    f"{_TICKS_BEFORE_ANOTHER_TRY * _TICK_MS / 1000:g} s until it can"
                 )
-        for _ in range(_TICKS_BEFORE_ANOTHER_TRY):
+        ticks = 0
+        while not roots or ticks < _TICKS_BEFORE_ANOTHER_TRY:
             time.sleep(_TICK_MS / 1000)
             yield set()
+            ticks += 1
 
 
 def _identity(root: Path) -> tuple[int, int] | None:

@@ -16,7 +16,7 @@ from knowledge_index.catalog.records import (
     ObservedObject,
     SourceRecord,
 )
-from knowledge_index.domain.errors import SourceError, VanishedFileError
+from knowledge_index.domain.errors import SourceError, UsageError, VanishedFileError
 from knowledge_index.domain.grants import AclClass, Grant
 from knowledge_index.domain.progress import Progress
 from knowledge_index.sources.base import HashedFile, ListedFile, SkippedFile, SyncSource
@@ -85,6 +85,7 @@ def sync_source(
 
     Raises:
         SourceError: the source as a whole cannot be read; nothing was changed.
+        UsageError: the source has been removed.
     """
     with catalog.transaction() as session:
         known = {each.path: each for each in session.objects.current(record.id)}
@@ -118,6 +119,8 @@ def sync_source(
     moves = match_moves(absent, new)
     origins = {move.origin.id for move in moves}
     with catalog.transaction() as session:
+        if record.id not in {each.id for each in session.sources.all()}:
+            raise UsageError(f"source '{record.name}' has been removed; add it again with 'ki add-source' to sync it")
         verdict = judge(
             [each.id for each in absent if each.id not in origins],
             len(known),
