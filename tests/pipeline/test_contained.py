@@ -115,6 +115,10 @@ def test_files_go_with_their_container(firm: SmallFirm, change: str) -> None:
     else:
         firm.write(MAIL, mail("Our offer", "The papers were left out.").as_bytes())
     firm.sync()
+    if change == "deleted":
+        # All that there was is missing: until that is believed, what is inside stays as well.
+        assert OFFER in paths(firm, "price of a gearbox", CORPORATE)
+        firm.sync(confirm_deletions=True)
     assert set(firm.stores().objects) == (set() if change == "deleted" else {MAIL})
     assert paths(firm, "price of a gearbox", CORPORATE) == []
     firm.run()

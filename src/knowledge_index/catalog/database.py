@@ -16,6 +16,7 @@ from knowledge_index.catalog.acl_classes import AclClasses
 from knowledge_index.catalog.changes import Changes
 from knowledge_index.catalog.contained import Contained
 from knowledge_index.catalog.conversions import Conversions
+from knowledge_index.catalog.holds import Holds
 from knowledge_index.catalog.mails import Mails
 from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.objects import Objects
@@ -36,6 +37,7 @@ class CatalogSession:
         self.sources = Sources(connection)
         self.acl_classes = AclClasses(connection)
         self.objects = Objects(connection)
+        self.holds = Holds(connection)
         self.pipeline_objects = PipelineObjects(connection)
         self.conversions = Conversions(connection)
         self.contained = Contained(connection)

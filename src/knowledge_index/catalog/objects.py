@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.records import ObjectRecord, ObjectState, ObservedObject
@@ -30,24 +30,43 @@ class Objects:
         return [ObjectRecord(**row) for row in self._connection.execute(statement).mappings()]
 
     def add(self, source_id: int, observed: ObservedObject, at: str, moved_from_id: int | None = None) -> None:
-        """Record a new current object."""
+        """Record a new current object.
+
+        ``moved_from_id`` is the object that lay under another path with the same bytes: the two are one file. What
+        quarantined it there stays true here. The link is the installation's own; no caller ever sees it.
+        """
+        carried: dict[str, str | None] = {}
+        if moved_from_id is not None:
+            origin = select(_OBJECT.quarantine_class, _OBJECT.quarantine_message, _OBJECT.quarantine_converter)
+            carried = dict(self._connection.execute(origin.where(_OBJECT.id == moved_from_id)).mappings().one())
         self._connection.execute(
             insert(schema.source_object).values(
                 source_id=source_id,
                 state=ObjectState.CURRENT,
                 observed_at=at,
                 moved_from_id=moved_from_id,
+                **carried,
                 **{name: getattr(observed, name) for name in ObservedObject.__dataclass_fields__},
             )
         )
 
     def end(self, object_ids: Sequence[int], state: ObjectState, at: str) -> None:
         """Supersede or tombstone files, and with each all that is inside it; their rows stay."""
-        for object_id in object_ids:
+        if not object_ids:
+            return
+        inside = and_(_OBJECT.outermost_object_id == bindparam("object_id"), _OBJECT.state == ObjectState.CURRENT)
+        for ending in (_OBJECT.id == bindparam("object_id"), inside):
             self._connection.execute(
-                update(schema.source_object).where(_OBJECT.id == object_id).values(state=state, ended_at=at)
+                update(schema.source_object).where(ending).values(state=state, ended_at=at),
+                [{"object_id": object_id} for object_id in object_ids],
             )
-            self._update_inside(object_id, state=state, ended_at=at)
+
+    def end_all(self, source_id: int, at: str) -> int:
+        """Tombstone every current object of a source, contained ones too; returns how many there were."""
+        statement = update(schema.source_object).where(
+            _OBJECT.source_id == source_id, _OBJECT.state == ObjectState.CURRENT
+        )
+        return self._connection.execute(statement.values(state=ObjectState.TOMBSTONED, ended_at=at)).rowcount
 
     def update_hints(self, object_id: int, observed: ObservedObject) -> None:
         """Record a new size, time, inode, spelling or ACL class of unchanged bytes, also for what is inside them."""

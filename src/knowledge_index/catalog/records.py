@@ -15,6 +15,14 @@ class ObjectState(StrEnum):
     TOMBSTONED = "tombstoned"
 
 
+class FindingKind(StrEnum):
+    """What a scan found that an operator has to look at."""
+
+    UNREADABLE = "unreadable"
+    SKIPPED = "skipped"
+    GRANTS_WITHOUT_FILE = "grants_without_file"
+
+
 @dataclass(frozen=True)
 class SourceRecord:
     """One configured estate; ``root`` and ``acl_map`` are absolute paths."""
@@ -232,6 +240,46 @@ class DeletedWords:
     matter_title: str
     ordinal: int
     change: TrackedChange
+
+
+@dataclass(frozen=True)
+class DeletionHold:
+    """Objects that are missing from their source and stay current, as too many vanished at once to be believed.
+
+    ``scans`` have agreed so far that exactly ``object_ids`` are missing, the first of all holds at ``since``.
+    """
+
+    since: str
+    scans: int
+    object_ids: frozenset[int]
+
+
+@dataclass(frozen=True)
+class HeldDeletion:
+    """A hold as operators see it: how many objects of which source, since when, after how many scans."""
+
+    source: str
+    objects: int
+    since: str
+    scans: int
+
+
+@dataclass(frozen=True)
+class SourcePath:
+    """A path of a source, for operators."""
+
+    source: str
+    path: str
+
+
+@dataclass(frozen=True)
+class ScanFinding:
+    """What the last scan of a source found at a path, and why an operator has to look at it."""
+
+    source: str
+    kind: FindingKind
+    path: str
+    reason: str
 
 
 @dataclass(frozen=True)

@@ -30,12 +30,15 @@ source = Table(
     "source",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", String, nullable=False, unique=True),
+    Column("name", String, nullable=False),
     Column("kind", String, nullable=False),
     Column("root", String, nullable=False),
     Column("acl_map", String, nullable=True),
     Column("last_synced_at", String, nullable=True),
+    Column("removed_at", String, nullable=True),
 )
+# The history of a removed source stays; its name is free again.
+Index("source_name", source.c.name, unique=True, sqlite_where=text("removed_at IS NULL"))
 
 acl_class = Table(
     "acl_class",
@@ -208,12 +211,40 @@ chunk = Table(
     sqlite_with_rowid=False,
 )
 
+# What the last scan of a source found that an operator has to look at.
+scan_finding = Table(
+    "scan_finding",
+    metadata,
+    Column("source_id", ForeignKey("source.id"), primary_key=True),
+    Column("kind", String, primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("reason", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# A disappearance too large to be believed at once: its objects stay current until enough scans agree.
+deletion_hold = Table(
+    "deletion_hold",
+    metadata,
+    Column("source_id", ForeignKey("source.id"), primary_key=True),
+    Column("since", String, nullable=False),
+    Column("scans", Integer, nullable=False),
+)
+held_object = Table(
+    "held_object",
+    metadata,
+    Column("object_id", ForeignKey("source_object.id"), primary_key=True),
+    Column("source_id", ForeignKey("deletion_hold.source_id"), nullable=False, index=True),
+)
+
 __all__ = [
     "SCHEMA_VERSION",
     "acl_class",
     "chunk",
     "contained_file",
     "converted_document",
+    "deletion_hold",
+    "held_object",
     "identifier",
     "index_row",
     "mail",
@@ -221,6 +252,7 @@ __all__ = [
     "meta",
     "metadata",
     "page_span",
+    "scan_finding",
     "source",
     "source_object",
     "tracked_change",

@@ -8,8 +8,12 @@ from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.records import (
     DegradedObject,
+    FindingKind,
+    HeldDeletion,
     ObjectState,
     QuarantinedObject,
+    ScanFinding,
+    SourcePath,
     SourceStatus,
     Unsearchable,
     WallTwin,
@@ -68,6 +72,7 @@ class Status:
                 func.coalesce(func.sum(case((_CURRENT, _DECORATIONS), else_=0)), 0).label("decorations"),
             )
             .outerjoin(schema.source_object, _OBJECT.source_id == schema.source.c.id)
+            .where(schema.source.c.removed_at.is_(None))
             .group_by(schema.source.c.id)
             .order_by(schema.source.c.name)
         )
@@ -101,6 +106,45 @@ class Status:
         )
         return [
             DegradedObject(row.name, row.path, tuple(json.loads(row.degraded)), row.pages_without_text)
+            for row in self._connection.execute(statement)
+        ]
+
+    def without_grants(self) -> list[SourcePath]:
+        """Every current file that nobody may see, by source and path; what is inside it goes with it."""
+        statement = (
+            select(schema.source.c.name.label("source"), _OBJECT.path)
+            .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+            .where(_CURRENT, _NO_GRANTS, _OBJECT.container_object_id.is_(None))
+            .order_by(schema.source.c.name, _OBJECT.path)
+        )
+        return [SourcePath(**row) for row in self._connection.execute(statement).mappings()]
+
+    def held_deletions(self) -> list[HeldDeletion]:
+        """The disappearances that are not believed yet, by source."""
+        hold, held = schema.deletion_hold.c, schema.held_object.c
+        objects = select(func.count()).where(held.source_id == hold.source_id).correlate(schema.deletion_hold)
+        statement = (
+            select(
+                schema.source.c.name.label("source"),
+                objects.scalar_subquery().label("objects"),
+                hold.since,
+                hold.scans,
+            )
+            .join(schema.source, schema.source.c.id == hold.source_id)
+            .order_by(schema.source.c.name)
+        )
+        return [HeldDeletion(**row) for row in self._connection.execute(statement).mappings()]
+
+    def findings(self) -> list[ScanFinding]:
+        """What the last scan of each source found that needs an operator's eye, by source, kind and path."""
+        finding = schema.scan_finding.c
+        statement = (
+            select(schema.source.c.name, finding.kind, finding.path, finding.reason)
+            .join(schema.source, schema.source.c.id == finding.source_id)
+            .order_by(schema.source.c.name, finding.kind, finding.path)
+        )
+        return [
+            ScanFinding(row.name, FindingKind(row.kind), row.path, row.reason)
             for row in self._connection.execute(statement)
         ]
 

@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from knowledge_index.cli import benchmark_commands, config_commands, pipeline_commands, search_commands, spans_commands
+from knowledge_index.cli import (
+    benchmark_commands,
+    config_commands,
+    following_commands,
+    pipeline_commands,
+    search_commands,
+    spans_commands,
+)
 from knowledge_index.cli.state import State, resolve_home
 
 app = typer.Typer(
@@ -47,6 +54,7 @@ def _global_options(
 
 
 pipeline_commands.register(app)
+following_commands.register(app)
 search_commands.register(app)
 benchmark_commands.register(app)
 spans_commands.register(app)
