@@ -6,6 +6,22 @@ import pytest
 
 from small_firm import SmallFirm, write_estate
 
+pytest.register_assert_rewrite("gold_files")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--regenerate-gold",
+        action="store_true",
+        help="write the expectations in tests/data anew from what the converters make now",
+    )
+
+
+@pytest.fixture
+def regenerate_gold(request: pytest.FixtureRequest) -> bool:
+    """Whether this run writes gold instead of comparing with it; off in every run but a deliberate one."""
+    return bool(request.config.getoption("--regenerate-gold"))
+
 
 @pytest.fixture
 def firm(tmp_path: Path) -> SmallFirm:

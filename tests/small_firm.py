@@ -205,7 +205,7 @@ class SmallFirm:
         finally:
             catalog.close()
 
-    def sync(self, *, rehash: bool = False) -> SyncReport:
+    def sync(self, *, rehash: bool = False, confirm_deletions: bool = False) -> SyncReport:
         content = {
             path: [{"principal": principal, "access": access} for principal, access in grants]
             for path, grants in self.acl.items()
@@ -223,6 +223,7 @@ class SmallFirm:
                 rehash=rehash,
                 clock=lambda: datetime(2026, 3, 1, tzinfo=UTC),
                 progress=SilentProgress(),
+                confirm_deletions=confirm_deletions,
             )
 
     def run(self, config: AppConfig | None = None, *, limit: int | None = None) -> RunReport:

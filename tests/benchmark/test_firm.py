@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_task_set import criteria, docx_bytes, write_small_task_set, write_task
 
-from knowledge_index.benchmark import firm as firm_module
+from in_process import convert_in_process
 from knowledge_index.benchmark.firm import GeneratedFirm, generate_benchmark
 from knowledge_index.benchmark.packing import practice_group_of
 from knowledge_index.convert import converter_for
@@ -245,11 +245,11 @@ def test_equal_bytes_are_converted_once(tmp_path: Path, monkeypatch: pytest.Monk
         write_task(folder, {"a.docx": same, "b.docx": same, "c.txt": b"-"}, criteria=criteria("Cites REF-77/A."))
     asked: list[str] = []
 
-    def counting(path: str) -> Any:
+    def counting(path: str, *ocr: str) -> Any:
         asked.append(path)
-        return converter_for(path)
+        return converter_for(path, *ocr)
 
-    monkeypatch.setattr(firm_module, "converter_for", counting)
+    convert_in_process(monkeypatch, counting)
     firm = generate(tmp_path / "set", tmp_path / "out")
     assert sorted(path.rsplit(".")[-1] for path in asked) == ["docx", "txt"]
     (factoid,) = [line for line in lines_of(firm.folder, "retrieval-gold.jsonl") if line["kind"] == "factoid"]
@@ -386,9 +386,8 @@ class _Faulty:
 def test_a_converters_own_fault_costs_its_documents_alone(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        firm_module, "converter_for", lambda path: _Faulty() if path.endswith(".eml") else converter_for(path)
-    )
+    faulty: Any = _Faulty()
+    convert_in_process(monkeypatch, lambda path, *ocr: faulty if path.endswith(".eml") else converter_for(path, *ocr))
     unreadable = generate(source, tmp_path / "out").unreadable
     assert {Path(path).suffix: error_class for path, error_class in unreadable.items()} == {
         ".eml": "internal",

@@ -30,7 +30,7 @@ def test_a_source_without_objects_is_counted(catalog: Catalog) -> None:
         builder = Builder(session)
         builder.source()
         assert session.status.sources() == [
-            SourceStatus("dms", "local_fs", "/dms", None, None, 0, 0, 0, 0, 0, 0, 0),
+            SourceStatus("dms", "local_fs", "/dms", None, None, 0, 0, 0, 0, 0, 0, 0, 0, 0),
         ]
         assert session.status.index_counts() == (0, 0)
 
@@ -63,6 +63,8 @@ def test_every_object_is_counted_once_in_its_state(catalog: Catalog) -> None:
             without_grants=2,
             superseded=1,
             tombstoned=1,
+            contained=0,
+            decorations=0,
         )
         assert status_of(builder, "share").current == 1
         assert [each.name for each in session.status.sources()] == ["dms", "share"]

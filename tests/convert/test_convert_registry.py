@@ -10,14 +10,20 @@ from knowledge_index.domain.errors import ConversionError
 TASK_SET = Path(__file__).parents[2] / "external" / "task-set"
 
 
-@pytest.mark.parametrize("path", ["a.docx", "b/C.XLSX", "x.eml", "Ä ö.Pdf", "n.txt", "n.md"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("a.docx", "b/C.XLSX", "x.eml", "Ä ö.Pdf", "n.txt", "n.md", "m.xlsm", "p.pptx", "r.rtf", "h.htm", "t.csv"),
+        *("o.msg", "z.zip", "m.docm"),
+    ],
+)
 def test_every_format_has_its_converter_whatever_the_case(path: str) -> None:
     converter = converter_for(path)
     assert "." + path.rsplit(".", 1)[1].lower() in converter.suffixes
     assert converter_for(path) is converter
 
 
-@pytest.mark.parametrize("path", ["a.doc", "b.msg", "noext", ".docx/file", ""])
+@pytest.mark.parametrize("path", ["a.doc", "b.odt", "b.xls", "c.ppt", "d.wpd", "noext", ".docx/file", ""])
 def test_other_formats_are_unsupported(path: str) -> None:
     with pytest.raises(ConversionError, match=r"\.docx.*\.xlsx") as caught:
         converter_for(path)

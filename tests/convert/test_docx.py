@@ -115,7 +115,7 @@ def test_many_empty_paragraphs_are_one_empty_line() -> None:
 
 def test_the_title_is_that_of_the_core_properties() -> None:
     document = converter_for("a.docx").convert(docx(paragraph("x"), title="Liefervertrag  Stahl"))
-    assert (document.title, document.converter_name, document.converter_version) == ("Liefervertrag Stahl", "docx", "1")
+    assert (document.title, document.converter_name, document.converter_version) == ("Liefervertrag Stahl", "docx", "2")
 
 
 @pytest.mark.parametrize("title", ["Word Document", "Untitled", "  ", "Dokument1", "Microsoft Word - x.doc"])
@@ -196,3 +196,51 @@ def test_a_part_that_does_not_unpack_is_damaged_whatever_packed_it(method: int) 
     start, end = packed.header_offset + 30 + len(packed.filename) + 9, data.index(b"PK\x01\x02")
     data[start:end] = b"\xff" * (end - start)
     assert error_class_of(bytes(data)) == "damaged"
+
+
+def test_tables_within_tables_are_read_as_deep_as_a_part_may_nest() -> None:
+    def nested(depth: int) -> str:
+        content = paragraph("inmost")
+        for _ in range(depth):
+            content = f"<w:tbl><w:tr><w:tc>{content}</w:tc></w:tr></w:tbl>"
+        return content
+
+    assert text_of(docx(nested(60))) == "inmost"
+    assert error_class_of(docx(nested(3000))) == "damaged"
+
+
+def test_a_list_that_begins_beyond_all_counting_writes_no_endless_label() -> None:
+    level = (
+        '<w:lvl w:ilvl="0"><w:start w:val="2147483647"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="%1)"/></w:lvl>'
+    )
+    numbering = (
+        f'<w:abstractNum w:abstractNumId="0">{level}</w:abstractNum>'
+        '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>'
+    )
+    item = paragraph("item", properties='<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>')
+    data = docx(item * 2, related={"n1": ("numbering", part("numbering", numbering))})
+    assert text_of(data) == "32767) item\n32767) item"
+
+
+@pytest.mark.parametrize("number_id", ["-1", "x", "", "99", "99999999999999999999"])
+def test_a_list_that_is_not_there_gives_no_number(number_id: str) -> None:
+    numbering = '<w:abstractNum w:abstractNumId="0"/><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>'
+    item = paragraph("item", properties=f'<w:numPr><w:numId w:val="{number_id}"/></w:numPr>')
+    assert text_of(docx(item, related={"n1": ("numbering", part("numbering", numbering))})) == "item"
+
+
+def test_styles_and_lists_that_refer_to_themselves_end() -> None:
+    styles = (
+        '<w:style w:type="paragraph" w:styleId="A"><w:basedOn w:val="B"/></w:style>'
+        '<w:style w:type="paragraph" w:styleId="B"><w:basedOn w:val="A"/></w:style>'
+        '<w:style w:type="numbering" w:styleId="L"><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>'
+    )
+    numbering = (
+        '<w:abstractNum w:abstractNumId="0"><w:numStyleLink w:val="L"/></w:abstractNum>'
+        '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>'
+    )
+    body = paragraph("a", properties='<w:pStyle w:val="A"/>') + paragraph(
+        "b", properties='<w:numPr><w:numId w:val="1"/></w:numPr>'
+    )
+    related = {"s": ("styles", part("styles", styles)), "n": ("numbering", part("numbering", numbering))}
+    assert text_of(docx(body, related=related)) == "a\nb"

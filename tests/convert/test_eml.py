@@ -69,7 +69,7 @@ def test_a_forwarded_mail_is_named_by_its_subject(converter: Converter) -> None:
     inner = message(Subject="The offer")
     inner.set_content("inner words")
     mail.add_attachment(inner)
-    assert converter.convert(mail.as_bytes()).text.endswith("see below\n\nAttachment: The offer")
+    assert converter.convert(mail.as_bytes()).text.endswith("see below\n\nAttachment: The offer.eml")
 
 
 def test_text_behind_an_attachment_is_body_too(converter: Converter) -> None:

@@ -44,20 +44,20 @@ SHEET = "xl/worksheets/sheet1.xml"
         (5, "General", "5"),
         (5.0, "General", "5"),
         (0.1 + 0.2, "General", "0.3"),
-        (1234567.891, "#,##0.00", "1234567.891"),
+        (1234567.891, "#,##0.00", "1,234,567.89"),
         (1e20, "General", "100000000000000000000"),
         (0.00001, "General", "0.00001"),
         (0.125, "0.0%", "12.5%"),
         (0.19, "0%", "19%"),
         (True, "General", "TRUE"),
-        (datetime.datetime(2026, 3, 2), "dd.mm.yyyy", "2026-03-02"),
-        (datetime.datetime(2026, 3, 2, 14, 30), "dd.mm.yyyy hh:mm", "2026-03-02 14:30:00"),
-        (datetime.time(9, 5), "hh:mm", "09:05:00"),
+        (datetime.datetime(2026, 3, 2), "dd.mm.yyyy", "02.03.2026"),
+        (datetime.datetime(2026, 3, 2, 14, 30), "dd.mm.yyyy hh:mm", "02.03.2026 14:30"),
+        (datetime.time(9, 5), "hh:mm", "09:05"),
         (datetime.timedelta(hours=30), "[h]:mm:ss", "30:00:00"),
         ("zwei\nZeilen", "General", "zwei Zeilen"),
     ],
 )
-def test_a_value_reads_the_same_everywhere(value: object, number_format: str, expected: str) -> None:
+def test_a_value_reads_as_its_format_shows_it(value: object, number_format: str, expected: str) -> None:
     def fill(workbook: Any) -> None:
         workbook.active["A1"] = value
         workbook.active["A1"].number_format = number_format
@@ -73,7 +73,7 @@ def test_sheets_rows_and_cells_in_order_without_the_empty_ones() -> None:
         workbook.create_sheet("Leer")
         workbook.create_sheet("Zweites").append(["x"])
 
-    assert text_of(workbook_bytes(fill)) == "Blatt\nWare | Preis\nStahl\n\nZweites\nx"
+    assert text_of(workbook_bytes(fill)) == "Blatt\nWare | Preis\nStahl\n\nLeer\n\nZweites\nx"
 
 
 def test_a_formula_gives_its_cached_value() -> None:

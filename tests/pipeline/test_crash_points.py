@@ -15,12 +15,15 @@ from knowledge_index.domain.search import SearchHit
 from knowledge_index.index import open_lexical_index, open_vector_index
 from knowledge_index.index.base import LexicalIndex, LexicalRow, VectorIndex, VectorRow
 from knowledge_index.pipeline import run_pipeline
+from mail_files import archive, mail
 from small_firm import CLAUSES, CORPORATE, PARTNER, SmallFirm, paper, search
 
 CHANGED = "M-2026-0001 Supply/agreement_draft.txt"
 DELETED = "M-2026-0001 Supply/letter.txt"
 KEPT = "M-2026-0001 Supply/agreement_final.txt"
 NEW = "M-2026-0001 Supply/lease.txt"
+MAIL = "M-2026-0001 Supply/offer.eml"
+CLAUSE, LETTER = f"{MAIL}!/clause.txt", f"{MAIL}!/box.zip!/letter.txt"
 QUERIES = ("price of a gearbox", "Miete", "letter about the secrecy")
 
 
@@ -120,6 +123,9 @@ def changed_firm(tmp_path: Path) -> SmallFirm:
     firm.write(CHANGED, paper("Supply", "Supply", "Price", changed=dearer))
     (firm.root / DELETED).unlink()
     firm.write(NEW, paper("Mietvertrag", "Miete", "Rückgabe"), CORPORATE)
+    box = archive({"letter.txt": b"Another letter about the secrecy."})
+    attached = {"clause.txt": CLAUSES["Price"].encode(), "box.zip": box}
+    firm.write(MAIL, mail("Offer", "Two papers are enclosed.", attached).as_bytes(), CORPORATE)
     firm.sync()
     return firm
 
@@ -153,6 +159,7 @@ def test_a_run_after_a_cut_at_any_step_ends_where_an_undisturbed_one_ends(
     undisturbed = changed_firm.with_home_copy(tmp_path / "undisturbed")
     steps = run_until_cut(undisturbed, 10_000, monkeypatch)
     expected, expected_answers = undisturbed.stores(), answers(undisturbed)
+    assert {MAIL, CLAUSE, f"{MAIL}!/box.zip", LETTER} < expected.passages.keys()
     assert {
         *("before a commit", "after the lexical add", "before the vector add", "after the vector add"),
         *("before the lexical remove", "after the lexical remove", "before the vector remove"),
@@ -175,8 +182,9 @@ def test_nothing_that_was_deleted_is_found_between_a_cut_and_the_next_run(
         firm = changed_firm.with_home_copy(tmp_path / f"cut-{cut}")
         run_until_cut(firm, cut, monkeypatch)
         for hit in (hit for hits in answers(firm) for hit in hits):
-            assert hit.path in (CHANGED, KEPT, NEW)
-            assert hit.passage == text_of(firm, hit.path)[hit.start_char : hit.end_char]
+            assert hit.path in (CHANGED, KEPT, NEW) or hit.path.startswith(MAIL)
+            if hit.path in (CHANGED, KEPT, NEW):
+                assert hit.passage == text_of(firm, hit.path)[hit.start_char : hit.end_char]
 
 
 def text_of(firm: SmallFirm, path: str) -> str:

@@ -14,7 +14,8 @@ import pytest
 from knowledge_index.benchmark.presets import LADDER_PRESETS, preset
 from knowledge_index.config import EmbeddingSettings, RetrievalSettings
 from knowledge_index.embed import build_embedder
-from small_firm import BARRED, CORPORATE, OUTSIDER, PARTNER, SmallFirm, search, write_estate
+from mail_files import archive, mail
+from small_firm import BARRED, CLAUSES, CORPORATE, OUTSIDER, PARTNER, SUPPLY, SmallFirm, search, write_estate
 
 KILLS = 10
 KILLS_OF_THE_COMMAND = 20
@@ -32,6 +33,12 @@ PROCESSES.set_forkserver_preload(
         *("knowledge_index.index.lance_vector", "knowledge_index.sources.local_fs", "knowledge_index.sources.sync"),
     ]
 )
+
+
+def write_mail_with_papers(firm: SmallFirm) -> None:
+    papers = archive({"Price.txt": CLAUSES["Price"].encode(), "keys.txt": b"Six keys of the hall."})
+    attached = {"papers.zip": papers, "secret.txt": CLAUSES["Secrecy"].encode()}
+    firm.write(f"{SUPPLY}/Papers.eml", mail("Papers", "All of them.", attached).as_bytes(), CORPORATE)
 
 
 def run_in_a_process(firm: SmallFirm, started: Connection) -> None:
@@ -63,6 +70,7 @@ def start(firm: SmallFirm) -> multiprocessing.process.BaseProcess:
 def test_a_run_killed_at_any_moment_and_run_again_gives_the_results_of_an_undisturbed_one(
     firm: SmallFirm, tmp_path: Path, kills: int
 ) -> None:
+    write_mail_with_papers(firm)
     firm.sync()
     undisturbed = firm.with_home_copy(tmp_path / "undisturbed")
     process = start(undisturbed)
@@ -91,6 +99,7 @@ def test_the_command_killed_at_any_moment_and_run_again_gives_the_results_of_an_
     firm = SmallFirm.in_folder(tmp_path / "firm")
     firm.embedder = build_embedder(EmbeddingSettings())
     write_estate(firm)
+    write_mail_with_papers(firm)
     firm.sync()
     undisturbed = firm.with_home_copy(tmp_path / "undisturbed")
     started = time.monotonic()

@@ -2,6 +2,8 @@
 
 import pytest
 
+from in_process import convert_in_process
+from knowledge_index.config import AppConfig, ConversionSettings
 from knowledge_index.convert import converter_for
 from knowledge_index.convert.base import Converter
 from knowledge_index.convert.plaintext import PlainTextConverter
@@ -32,10 +34,10 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> FaultyConverter:
     """Stands in for the converter of the lease's note."""
     converter = FaultyConverter()
 
-    def choose(path: str) -> Converter:
-        return converter if path == LEASE_NOTE else converter_for(path)
+    def choose(path: str, *ocr: str) -> Converter:
+        return converter if path == LEASE_NOTE else converter_for(path, *ocr)
 
-    monkeypatch.setattr("knowledge_index.pipeline.converting.converter_for", choose)
+    convert_in_process(monkeypatch, choose)
     return converter
 
 
@@ -108,10 +110,7 @@ def test_a_paper_that_a_new_converter_cannot_read_leaves_the_indexes(
     firm.sync_and_run()
     keys = {key for key, _, _ in firm.stores().passages[LEASE_NOTE]}
     converter = FaultyConverter()
-    monkeypatch.setattr(
-        "knowledge_index.pipeline.converting.converter_for",
-        lambda path: converter if path == LEASE_NOTE else converter_for(path),
-    )
+    convert_in_process(monkeypatch, lambda path, *ocr: converter if path == LEASE_NOTE else converter_for(path, *ocr))
 
     report = firm.run()
 
@@ -124,12 +123,21 @@ def test_a_paper_that_a_new_converter_cannot_read_leaves_the_indexes(
 def test_a_mended_converter_brings_the_paper_back(firm: SmallFirm, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         converter = FaultyConverter()
-        patched.setattr(
-            "knowledge_index.pipeline.converting.converter_for",
-            lambda path: converter if path == LEASE_NOTE else converter_for(path),
-        )
+        convert_in_process(patched, lambda path, *ocr: converter if path == LEASE_NOTE else converter_for(path, *ocr))
         firm.sync_and_run()
     report = firm.run()
     assert (report.conversions, report.indexed) == (1, 1)
     assert quarantine(firm) == {}
     assert converter_for(LEASE_NOTE).name == PlainTextConverter.name
+
+
+def test_what_a_limit_stopped_is_tried_again_under_other_limits_only(firm: SmallFirm) -> None:
+    firm.write(LEASE_NOTE, "Die Halle. " * 40_000)
+    firm.sync()
+    tight = AppConfig(conversion=ConversionSettings(output_mb=1))
+    (only,) = firm.run(tight).quarantined
+    assert (only.path, only.error_class) == (LEASE_NOTE, "output_too_large")
+    assert firm.run(tight).objects == 0
+
+    assert firm.run().quarantined == []
+    assert quarantine(firm) == {}

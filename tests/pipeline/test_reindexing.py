@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from in_process import convert_in_process
 from knowledge_index.config import AppConfig, ChunkingSettings
 from knowledge_index.convert import converter_for
 from knowledge_index.convert.plaintext import PlainTextConverter
@@ -21,7 +22,7 @@ DISTINCT_TEXT_FILES = 6
 class ShoutingConverter(PlainTextConverter):
     """A later version that puts a line ahead of the text, so that every offset moves."""
 
-    version = "2"
+    version = "later"
 
     def convert(self, data: bytes) -> ConvertedDocument:
         return ConvertedDocument("READ ANEW\n" + super().convert(data).text, None, self.name, self.version)
@@ -36,10 +37,7 @@ class BrokenEmbedder(WordEmbedder):
 
 def use_later_version(monkeypatch: pytest.MonkeyPatch) -> None:
     later = ShoutingConverter()
-    monkeypatch.setattr(
-        "knowledge_index.pipeline.converting.converter_for",
-        lambda path: later if path.endswith(".txt") else converter_for(path),
-    )
+    convert_in_process(monkeypatch, lambda path, *ocr: later if path.endswith(".txt") else converter_for(path, *ocr))
 
 
 @pytest.fixture
@@ -53,7 +51,8 @@ def test_a_converter_of_another_version_converts_its_files_again(
     indexed: SmallFirm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = indexed.stores()
-    monkeypatch.setattr("knowledge_index.convert.plaintext.PlainTextConverter.version", "2")
+    monkeypatch.setattr("knowledge_index.convert.plaintext.PlainTextConverter.version", "later")
+    convert_in_process(monkeypatch)
 
     report = indexed.run()
 
@@ -61,7 +60,7 @@ def test_a_converter_of_another_version_converts_its_files_again(
     # The same text came out, so nothing is embedded or written.
     assert (report.embeddings, report.rows_written, report.rows_removed) == (0, 0, 0)
     assert indexed.stores().passages == before.passages
-    assert indexed.search("besenrein", REAL_ESTATE)[0].converter == "plaintext 2"
+    assert indexed.search("besenrein", REAL_ESTATE)[0].converter == "plaintext later"
 
 
 def test_passages_follow_the_text_of_another_converter_version(

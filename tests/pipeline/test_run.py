@@ -176,7 +176,8 @@ def test_a_deleted_file_leaves_all_three_stores(indexed: SmallFirm) -> None:
 def test_deleting_everything_empties_the_indexes(indexed: SmallFirm) -> None:
     for path in ALL_PATHS:
         (indexed.root / path).unlink()
-    indexed.sync_and_run()
+    indexed.sync(confirm_deletions=True)
+    indexed.run()
     stores = indexed.stores()
     assert (stores.passages, stores.catalog_keys) == ({}, set())
     stores.assert_agreed()

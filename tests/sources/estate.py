@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 from knowledge_index.catalog import Catalog
 from knowledge_index.catalog.records import SourceRecord, SourceStatus
-from knowledge_index.domain.errors import SourceError
+from knowledge_index.domain.errors import SourceError, VanishedFileError
 from knowledge_index.domain.grants import Access, Grant
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.progress import SilentProgress
-from knowledge_index.sources.base import ListedFile, SkippedFile, SyncSource
+from knowledge_index.sources.base import HashedFile, ListedFile, SkippedFile, SyncSource
 from knowledge_index.sources.sync import SyncReport, sync_source
 
 KEY = bytes(range(32))
@@ -52,8 +52,19 @@ class FakeSource:
                 raise SourceError("the connection was lost")
             yield ListedFile(path, path, len(held.content), held.mtime_ns, held.inode)
 
+    def look(self, disk_path: str) -> ListedFile | None:
+        held = self.files.get(disk_path)
+        return held and ListedFile(disk_path, disk_path, len(held.content), held.mtime_ns, held.inode)
+
+    def hash(self, disk_path: str) -> HashedFile:
+        content = self.read(disk_path)
+        held = self.files[disk_path]
+        return HashedFile(ListedFile(disk_path, disk_path, len(content), held.mtime_ns, held.inode), sha256(content))
+
     def read(self, disk_path: str) -> bytes:
         self.read_paths.append(disk_path)
+        if disk_path not in self.files:
+            raise VanishedFileError(f"{disk_path}: cannot be read: no such file")
         if not self.files[disk_path].is_readable:
             raise SourceError(f"{disk_path}: cannot be read: permission denied")
         return self.files[disk_path].content
@@ -81,7 +92,14 @@ class Estate:
         with self.catalog.transaction() as session:
             return next(each for each in session.status.sources() if each.name == self.name)
 
-    def sync(self, grants: Mapping[str, tuple[Grant, ...]] | None = None, *, rehash: bool = False) -> SyncReport:
+    def sync(
+        self,
+        grants: Mapping[str, tuple[Grant, ...]] | None = None,
+        *,
+        rehash: bool = False,
+        confirm_deletions: bool = False,
+        scan_counts: bool = True,
+    ) -> SyncReport:
         return sync_source(
             self.catalog,
             self.record,
@@ -91,6 +109,8 @@ class Estate:
             rehash=rehash,
             clock=lambda: AT,
             progress=SilentProgress(),
+            confirm_deletions=confirm_deletions,
+            scan_counts=scan_counts,
         )
 
     def blobs(self) -> dict[str, str]:

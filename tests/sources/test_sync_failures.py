@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import pytest
-from estate import Estate, FakeSource, HeldFile, allow, counts, deny, sha256
+from estate import AT, KEY, Estate, FakeSource, HeldFile, allow, counts, deny, sha256
 
-from knowledge_index.domain.errors import PermissionMapError, SourceError
+from knowledge_index.domain.errors import PermissionMapError, SourceError, UsageError
+from knowledge_index.domain.progress import SilentProgress
+from knowledge_index.pipeline import remove_source
 from knowledge_index.sources.acl_map import load_acl_map
+from knowledge_index.sources.sync import sync_source
 
 
 def test_a_missing_root_tombstones_nothing(estate: Estate, root: Path) -> None:
@@ -88,9 +91,29 @@ def test_a_wall_goes_up_before_a_file_that_cannot_be_read(fake: tuple[Estate, Fa
 
 def test_what_no_one_may_read_is_not_taken_for_a_move(fake: tuple[Estate, FakeSource]) -> None:
     estate, source = fake
-    source.files = {"a.txt": HeldFile(b"a")}
+    source.files = {"a.txt": HeldFile(b"a"), "other.txt": HeldFile(b"other")}
     estate.sync()
-    source.files = {"b.txt": HeldFile(b"a", is_readable=False)}
+    source.files["b.txt"] = HeldFile(source.files.pop("a.txt").content, is_readable=False)
     report = estate.sync()
-    assert counts(report) == {"gone": 1}
+    assert counts(report) == {"gone": 1, "unchanged": 1}
     assert [each.path for each in report.unreadable] == ["b.txt"]
+
+
+def test_a_source_that_was_removed_meanwhile_does_not_come_back(fake: tuple[Estate, FakeSource]) -> None:
+    estate, source = fake
+    source.files = {"a.txt": HeldFile(b"a")}
+    estate.sync({"a.txt": allow("group:a")})
+    record = estate.record
+    assert remove_source(estate.catalog, record, clock=lambda: AT) == 1
+    with pytest.raises(UsageError, match="has been removed"):
+        sync_source(
+            estate.catalog,
+            record,
+            source,
+            {"a.txt": allow("group:a")},
+            installation_key=KEY,
+            rehash=False,
+            clock=lambda: AT,
+            progress=SilentProgress(),
+        )
+    assert estate.grants() == {}

@@ -32,7 +32,8 @@ from knowledge_index.benchmark.manifest import (
 )
 from knowledge_index.benchmark.packing import PackedScenario, pack
 from knowledge_index.benchmark.task_set import read_task_set
-from knowledge_index.convert import converter_for
+from knowledge_index.config import ConversionSettings
+from knowledge_index.convert.isolated import IsolatedConverter
 from knowledge_index.domain.errors import ConversionError, InputError, UsageError
 from knowledge_index.domain.progress import Progress
 
@@ -192,19 +193,18 @@ def _read_texts(mock_dms: Path, digests: dict[str, str], progress: Progress) -> 
     The class is ``internal`` where a converter failed by a fault of its own, as in a run of the pipeline.
     """
     outcomes: dict[tuple[str, str], str | ConversionError] = {}
+    settings = ConversionSettings.model_validate({})
     texts: dict[str, str] = {}
     unreadable: dict[str, str] = {}
-    with progress.task("reading documents", len(digests)) as task:
+    with progress.task("reading documents", len(digests)) as task, IsolatedConverter(settings) as converter:
         for path, digest in sorted(digests.items()):
             blob = (digest, PurePosixPath(path).suffix.lower())
             if blob not in outcomes:
                 data = (mock_dms / path).read_bytes()
                 try:
-                    outcomes[blob] = fold(converter_for(path).convert(data).text)
+                    outcomes[blob] = fold(converter.convert(path, data).text)
                 except ConversionError as error:
                     outcomes[blob] = error
-                except Exception as error:  # noqa: BLE001 - no fault of a converter may end the whole generation
-                    outcomes[blob] = ConversionError("internal", f"{type(error).__name__}: {error}")
             outcome = outcomes[blob]
             if isinstance(outcome, ConversionError):
                 unreadable[path] = outcome.error_class

@@ -1,10 +1,12 @@
 """Converted documents and the identifiers found in them."""
 
+import json
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, delete, insert, select, update
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.changes import Changes
 from knowledge_index.catalog.records import StoredIdentifier
 from knowledge_index.domain.documents import ConvertedDocument
 
@@ -27,7 +29,7 @@ class Conversions:
         return self._connection.execute(statement).scalar_one_or_none()
 
     def add(self, blob_sha256: str, document: ConvertedDocument) -> int:
-        """Store a conversion; returns its id."""
+        """Store a conversion with its states and tracked changes; returns its id."""
         statement = (
             insert(schema.converted_document)
             .values(
@@ -37,10 +39,28 @@ class Conversions:
                 text=document.text,
                 text_sha256=document.text_sha256,
                 title=document.title,
+                pages_without_text=document.pages_without_text,
+                degraded=json.dumps(document.degraded, ensure_ascii=False),
+                original_text=document.original_text,
+                marked_text=document.marked_text,
             )
             .returning(_DOCUMENT.id)
         )
-        return int(self._connection.execute(statement).scalar_one())
+        document_id = int(self._connection.execute(statement).scalar_one())
+        pages = [
+            {
+                "converted_document_id": document_id,
+                "start_char": page.start_char,
+                "end_char": page.end_char,
+                "number": page.number,
+            }
+            for page in document.pages
+            if page.end_char > page.start_char
+        ]
+        if pages:
+            self._connection.execute(insert(schema.page_span), pages)
+        Changes(self._connection).add(document_id, document.changes)
+        return document_id
 
     def text(self, document_id: int) -> str:
         """The whole text of a converted document."""

@@ -13,7 +13,11 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.acl_classes import AclClasses
+from knowledge_index.catalog.changes import Changes
+from knowledge_index.catalog.contained import Contained
 from knowledge_index.catalog.conversions import Conversions
+from knowledge_index.catalog.holds import Holds
+from knowledge_index.catalog.mails import Mails
 from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.objects import Objects
 from knowledge_index.catalog.passages import Passages
@@ -37,8 +41,12 @@ class CatalogSession:
         self.sources = Sources(connection)
         self.acl_classes = AclClasses(connection)
         self.objects = Objects(connection)
+        self.holds = Holds(connection)
         self.pipeline_objects = PipelineObjects(connection)
         self.conversions = Conversions(connection)
+        self.contained = Contained(connection)
+        self.mails = Mails(connection)
+        self.changes = Changes(connection)
         self.passages = Passages(connection)
         self.principals = Principals(connection)
         self.wall_openings = WallOpenings(connection)

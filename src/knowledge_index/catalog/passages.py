@@ -14,6 +14,7 @@ from knowledge_index.catalog.records import (
     IndexRowRecord,
     ObjectState,
     Occurrence,
+    ReadingNotes,
     RowKind,
     window_keys,
 )
@@ -236,12 +237,34 @@ class Passages:
         )
         return next(self._visible(statement, scope), None)
 
+    def occurrence_around(self, object_id: int, place: int, scope: Scope) -> Occurrence | None:
+        """The passage of a current object that holds a place of its text, or the last before it, if it may be seen."""
+        statement = _OCCURRENCES.where(_CHUNK.object_id == object_id, _CHUNK.start_char <= place)
+        nearest = statement.order_by(None).order_by(_CHUNK.start_char.desc()).limit(1)
+        return next(self._visible(nearest, scope), None)
+
     def _visible(self, statement: Select[Any], scope: Scope) -> Iterator[Occurrence]:
         # Checked here and not in SQL: a scope may hold more classes than a statement takes variables.
         for acl_class_id, *values in self._connection.execute(statement):
             if acl_class_id in scope.acl_class_ids:
                 values[_STATUS_PLACE] = _STATUS_OF[values[_STATUS_PLACE]]
                 yield Occurrence(*values)
+
+    def reading_notes(self, object_id: int, start_char: int) -> ReadingNotes:
+        """On which page of an object's text a place is, and what was wrong when the text was read."""
+        document_id, degraded = self._connection.execute(
+            select(_DOCUMENT.id, _DOCUMENT.degraded)
+            .join(schema.source_object, _OBJECT.converted_document_id == _DOCUMENT.id)
+            .where(_OBJECT.id == object_id)
+        ).one()
+        page = schema.page_span.c
+        number = self._connection.execute(
+            select(page.number)
+            .where(page.converted_document_id == document_id, page.start_char <= start_char)
+            .order_by(page.start_char.desc())
+            .limit(1)
+        ).scalar()
+        return ReadingNotes(number, tuple(json.loads(degraded)))
 
     def text_between(self, object_id: int, start_char: int, end_char: int) -> str:
         """The characters of an object's text from ``start_char`` to ``end_char``, as far as there are any."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.meta import Meta
@@ -13,6 +13,30 @@ from knowledge_index.domain.versions import VersionStatus
 _OBJECT = schema.source_object.c
 _DOCUMENT = schema.converted_document.c
 _SQL_VARIABLES = 500
+_OUTERMOST = schema.source_object.alias("outermost")
+_CURRENT = (
+    select(
+        *(_OBJECT[name] for name in ("id", "path", "disk_path", "blob_sha256", "acl_class_id")),
+        *(_OBJECT[name] for name in ("container_object_id", "outermost_object_id", "contained_depth")),
+        func.coalesce(_OUTERMOST.c.path, _OBJECT.path).label("outermost_path"),
+        _OBJECT.converted_document_id,
+        schema.source.c.name.label("source"),
+        *(_OBJECT[name] for name in Relation.__dataclass_fields__),
+        _OBJECT.quarantine_class,
+        _OBJECT.quarantine_converter,
+        _OBJECT.index_fingerprint,
+        _DOCUMENT.converter_name,
+        _DOCUMENT.converter_version,
+        _DOCUMENT.text_sha256,
+        _DOCUMENT.title.label("stated_title"),
+        _DOCUMENT.enricher_version,
+    )
+    .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+    .outerjoin(_OUTERMOST, _OUTERMOST.c.id == _OBJECT.outermost_object_id)
+    .outerjoin(schema.converted_document, _DOCUMENT.id == _OBJECT.converted_document_id)
+    .where(_OBJECT.state == ObjectState.CURRENT)
+    .order_by(schema.source.c.name, _OBJECT.path, _OBJECT.id)
+)
 
 
 class PipelineObjects:
@@ -22,27 +46,12 @@ class PipelineObjects:
         self._connection = connection
 
     def current(self) -> list[PipelineObject]:
-        """All current objects of all sources, by source and path."""
-        statement = (
-            select(
-                *(_OBJECT[name] for name in ("id", "path", "disk_path", "blob_sha256", "acl_class_id")),
-                _OBJECT.converted_document_id,
-                schema.source.c.name.label("source"),
-                *(_OBJECT[name] for name in Relation.__dataclass_fields__),
-                _OBJECT.quarantine_class,
-                _OBJECT.quarantine_converter,
-                _OBJECT.index_fingerprint,
-                _DOCUMENT.converter_name,
-                _DOCUMENT.converter_version,
-                _DOCUMENT.text_sha256,
-                _DOCUMENT.title.label("stated_title"),
-                _DOCUMENT.enricher_version,
-            )
-            .join(schema.source, schema.source.c.id == _OBJECT.source_id)
-            .outerjoin(schema.converted_document, _DOCUMENT.id == _OBJECT.converted_document_id)
-            .where(_OBJECT.state == ObjectState.CURRENT)
-            .order_by(schema.source.c.name, _OBJECT.path)
-        )
+        """All current objects of all sources, those inside others too, by source and path."""
+        return [_pipeline_object(dict(row)) for row in self._connection.execute(_CURRENT).mappings()]
+
+    def inside(self, container_object_id: int) -> list[PipelineObject]:
+        """The current objects that lie in a container, one level deep, by path."""
+        statement = _CURRENT.where(_OBJECT.container_object_id == container_object_id)
         return [_pipeline_object(dict(row)) for row in self._connection.execute(statement).mappings()]
 
     def set_converted(self, object_id: int, document_id: int) -> None:

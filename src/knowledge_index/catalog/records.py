@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from knowledge_index.domain.documents import TrackedChange
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.versions import VersionStatus
 
@@ -13,6 +14,14 @@ class ObjectState(StrEnum):
     CURRENT = "current"
     SUPERSEDED = "superseded"
     TOMBSTONED = "tombstoned"
+
+
+class FindingKind(StrEnum):
+    """What a scan found that an operator has to look at."""
+
+    UNREADABLE = "unreadable"
+    SKIPPED = "skipped"
+    GRANTS_WITHOUT_FILE = "grants_without_file"
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,11 @@ class Relation:
 
 @dataclass(frozen=True)
 class PipelineObject:
-    """A current source object as the pipeline sees it."""
+    """A current source object as the pipeline sees it.
+
+    A file inside another has the id of its container and of the file on disk around them all, whose path is
+    ``outermost_path``; for a file on disk that is its own path, and both ids are None.
+    """
 
     id: int
     source: str
@@ -77,6 +90,10 @@ class PipelineObject:
     disk_path: str
     blob_sha256: str
     acl_class_id: str
+    container_object_id: int | None
+    outermost_object_id: int | None
+    outermost_path: str
+    contained_depth: int
     converted_document_id: int | None
     converter_name: str | None
     converter_version: str | None
@@ -87,6 +104,43 @@ class PipelineObject:
     quarantine_class: str | None
     quarantine_converter: str | None
     index_fingerprint: str | None
+
+
+@dataclass(frozen=True)
+class ContainedFileRecord:
+    """What a container's conversion found inside it.
+
+    ``error_class`` says why there is no text; ``error_converter`` (name and version) is the one that failed, or None
+    where the container itself could not give the bytes out.
+    """
+
+    name: str
+    blob_sha256: str
+    size_bytes: int
+    is_decoration: bool
+    error_class: str | None
+    error_message: str | None
+    error_converter: str | None
+
+
+@dataclass(frozen=True)
+class ContainedObject:
+    """A contained file as it becomes an object of its own; ``error`` sets it aside at once."""
+
+    path: str
+    object_key: str
+    blob_sha256: str
+    size_bytes: int
+    error: "ObjectError | None"
+
+
+@dataclass(frozen=True)
+class ObjectError:
+    """Why an object has no text, and the converter (name and version) that decides when it is tried again."""
+
+    error_class: str
+    message: str
+    converter: str
 
 
 @dataclass(frozen=True)
@@ -151,6 +205,18 @@ class ChunkRecord:
 
 
 @dataclass(frozen=True)
+class ThreadMail:
+    """A current mail that the caller may see; ``title`` is None until the mail went through a run."""
+
+    object_id: int
+    object_key: str
+    source: str
+    path: str
+    title: str | None
+    sent_at: str | None
+
+
+@dataclass(frozen=True)
 class Occurrence:
     """A passage in one current source object that the caller may see."""
 
@@ -173,6 +239,80 @@ class Occurrence:
 
 
 @dataclass(frozen=True)
+class ReadingNotes:
+    """How a text was read: the page of a place in it, None where the format has none, and what was repaired or lost."""
+
+    page: int | None
+    degraded: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DegradedObject:
+    """A source object whose text was repaired or is incomplete, and its pages that are pictures only, for operators."""
+
+    source: str
+    path: str
+    degraded: tuple[str, ...]
+    pages_without_text: int
+
+
+@dataclass(frozen=True)
+class DeletedWords:
+    """Words that a tracked change took away, in one current source object that the caller may see."""
+
+    object_id: int
+    object_key: str
+    source: str
+    path: str
+    title: str
+    version_status: VersionStatus
+    matter_ref: str
+    matter_title: str
+    ordinal: int
+    change: TrackedChange
+
+
+@dataclass(frozen=True)
+class DeletionHold:
+    """Objects that are missing from their source and stay current, as too many vanished at once to be believed.
+
+    ``scans`` have agreed so far that exactly ``object_ids`` are missing, the first of all holds at ``since``.
+    """
+
+    since: str
+    scans: int
+    object_ids: frozenset[int]
+
+
+@dataclass(frozen=True)
+class HeldDeletion:
+    """A hold as operators see it: how many objects of which source, since when, after how many scans."""
+
+    source: str
+    objects: int
+    since: str
+    scans: int
+
+
+@dataclass(frozen=True)
+class SourcePath:
+    """A path of a source, for operators."""
+
+    source: str
+    path: str
+
+
+@dataclass(frozen=True)
+class ScanFinding:
+    """What the last scan of a source found at a path, and why an operator has to look at it."""
+
+    source: str
+    kind: FindingKind
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class QuarantinedObject:
     """A source object whose text could not be had, and why."""
 
@@ -180,11 +320,16 @@ class QuarantinedObject:
     path: str
     error_class: str
     message: str
+    is_contained: bool = False
 
 
 @dataclass(frozen=True)
 class SourceStatus:
-    """Counts of one source, for operators."""
+    """Counts of one source, for operators.
+
+    ``contained`` of the ``current`` objects are files inside others; ``decorations`` (inline pictures, detached
+    signatures) are no objects.
+    """
 
     name: str
     kind: str
@@ -198,6 +343,8 @@ class SourceStatus:
     without_grants: int
     superseded: int
     tombstoned: int
+    contained: int
+    decorations: int
 
 
 @dataclass(frozen=True)

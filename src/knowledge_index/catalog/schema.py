@@ -2,6 +2,7 @@
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     ForeignKey,
     Index,
@@ -29,12 +30,15 @@ source = Table(
     "source",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", String, nullable=False, unique=True),
+    Column("name", String, nullable=False),
     Column("kind", String, nullable=False),
     Column("root", String, nullable=False),
     Column("acl_map", String, nullable=True),
     Column("last_synced_at", String, nullable=True),
+    Column("removed_at", String, nullable=True),
 )
+# The history of a removed source stays; its name is free again.
+Index("source_name", source.c.name, unique=True, sqlite_where=text("removed_at IS NULL"))
 
 acl_class = Table(
     "acl_class",
@@ -85,8 +89,38 @@ converted_document = Table(
     Column("text", Text, nullable=False),
     Column("text_sha256", String, nullable=False),
     Column("title", Text, nullable=True),
+    Column("pages_without_text", Integer, nullable=False),
+    Column("degraded", Text, nullable=False),
+    Column("original_text", Text, nullable=True),
+    Column("marked_text", Text, nullable=True),
     Column("enricher_version", String, nullable=True),
     UniqueConstraint("blob_sha256", "converter_name", "converter_version"),
+)
+
+# The pages of a converted document that have text, by where they begin in it.
+page_span = Table(
+    "page_span",
+    metadata,
+    Column("converted_document_id", ForeignKey("converted_document.id"), primary_key=True),
+    Column("start_char", Integer, primary_key=True),
+    Column("end_char", Integer, nullable=False),
+    Column("number", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# Tracked changes; spans are of the text of the converted document.
+tracked_change = Table(
+    "tracked_change",
+    metadata,
+    Column("converted_document_id", ForeignKey("converted_document.id"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("author", Text, nullable=True),
+    Column("date", String, nullable=True),
+    Column("start_char", Integer, nullable=False),
+    Column("end_char", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 identifier = Table(
@@ -98,6 +132,39 @@ identifier = Table(
     Column("normalised", Text, nullable=False),
     Column("start_char", Integer, nullable=False),
     Column("end_char", Integer, nullable=False),
+)
+
+# What a container holds: a fact of its bytes and its converter, so a moved container is not opened again.
+contained_file = Table(
+    "contained_file",
+    metadata,
+    Column("converted_document_id", ForeignKey("converted_document.id"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("blob_sha256", String, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("is_decoration", Boolean, nullable=False),
+    Column("error_class", String, nullable=True),
+    Column("error_message", Text, nullable=True),
+    Column("error_converter", String, nullable=True),
+    sqlite_with_rowid=False,
+)
+
+mail = Table(
+    "mail",
+    metadata,
+    Column("converted_document_id", ForeignKey("converted_document.id"), primary_key=True),
+    Column("sent_at", String, nullable=True),
+)
+
+# Every id that a mail states: its own, the one that it answers, those that it refers to. Threads are made of these for
+# each caller anew; a stored thread would tell of mails behind a wall.
+mail_id = Table(
+    "mail_id",
+    metadata,
+    Column("converted_document_id", ForeignKey("mail.converted_document_id"), primary_key=True),
+    Column("message_id", Text, primary_key=True, index=True),
+    sqlite_with_rowid=False,
 )
 
 # A new state of a path is a new row; the old one is superseded or tombstoned, never overwritten.
@@ -117,6 +184,10 @@ source_object = Table(
     Column("acl_class_id", ForeignKey("acl_class.id"), nullable=False),
     Column("observed_at", String, nullable=False),
     Column("ended_at", String, nullable=True),
+    # A file inside another: the file that holds it, the file on disk, and how many containers lie around it.
+    Column("container_object_id", ForeignKey("source_object.id"), nullable=True, index=True),
+    Column("outermost_object_id", ForeignKey("source_object.id"), nullable=True, index=True),
+    Column("contained_depth", Integer, nullable=False, default=0),
     Column("moved_from_id", ForeignKey("source_object.id"), nullable=True),
     Column("converted_document_id", ForeignKey("converted_document.id"), nullable=True),
     Column("document_key", Text, nullable=True),
@@ -135,7 +206,15 @@ Index(
     source_object.c.source_id,
     source_object.c.path,
     unique=True,
-    sqlite_where=text("state = 'current'"),
+    # A folder on disk may be named "mail.eml!": its files and those inside mail.eml then have one path, and two keys.
+    sqlite_where=text("state = 'current' AND container_object_id IS NULL"),
+)
+Index(
+    "source_object_current_contained",
+    source_object.c.container_object_id,
+    source_object.c.path,
+    unique=True,
+    sqlite_where=text("state = 'current' AND container_object_id IS NOT NULL"),
 )
 Index("source_object_key", source_object.c.object_key)
 
@@ -165,18 +244,52 @@ chunk = Table(
     sqlite_with_rowid=False,
 )
 
+# What the last scan of a source found that an operator has to look at.
+scan_finding = Table(
+    "scan_finding",
+    metadata,
+    Column("source_id", ForeignKey("source.id"), primary_key=True),
+    Column("kind", String, primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("reason", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# A disappearance too large to be believed at once: its objects stay current until enough scans agree.
+deletion_hold = Table(
+    "deletion_hold",
+    metadata,
+    Column("source_id", ForeignKey("source.id"), primary_key=True),
+    Column("since", String, nullable=False),
+    Column("scans", Integer, nullable=False),
+)
+held_object = Table(
+    "held_object",
+    metadata,
+    Column("object_id", ForeignKey("source_object.id"), primary_key=True),
+    Column("source_id", ForeignKey("deletion_hold.source_id"), nullable=False, index=True),
+)
+
 __all__ = [
     "SCHEMA_VERSION",
     "acl_class",
     "chunk",
+    "contained_file",
     "converted_document",
+    "deletion_hold",
+    "held_object",
     "identifier",
     "index_row",
+    "mail",
+    "mail_id",
     "meta",
     "metadata",
+    "page_span",
     "principal",
     "principal_membership",
+    "scan_finding",
     "source",
     "source_object",
+    "tracked_change",
     "wall_opening",
 ]

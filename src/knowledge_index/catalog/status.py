@@ -1,14 +1,20 @@
 """What operators want to know of the estate, and the little of it that is meant for callers."""
 
+import json
 from collections.abc import Collection
 
-from sqlalchemy import ColumnElement, Connection, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.records import (
+    DegradedObject,
+    FindingKind,
+    HeldDeletion,
     ObjectState,
     QuarantinedObject,
     RowKind,
+    ScanFinding,
+    SourcePath,
     SourceStatus,
     Unsearchable,
     VisibleSource,
@@ -32,6 +38,16 @@ _UNDER_ANOTHER_CLASS = (
 )
 _INDEXED = and_(_OBJECT.index_fingerprint.is_not(None), ~_UNDER_ANOTHER_CLASS)
 _NO_GRANTS = _OBJECT.acl_class_id.in_(select(schema.acl_class.c.id).where(schema.acl_class.c.grants == "[]"))
+_DECORATIONS = (
+    select(func.count())
+    .select_from(schema.contained_file)
+    .where(
+        schema.contained_file.c.converted_document_id == _OBJECT.converted_document_id,
+        schema.contained_file.c.is_decoration,
+    )
+    .correlate(schema.source_object)
+    .scalar_subquery()
+)
 
 
 class Status:
@@ -55,8 +71,11 @@ class Status:
                 _count(and_(_CURRENT, _NO_GRANTS), "without_grants"),
                 _count(_OBJECT.state == ObjectState.SUPERSEDED, "superseded"),
                 _count(_OBJECT.state == ObjectState.TOMBSTONED, "tombstoned"),
+                _count(and_(_CURRENT, _OBJECT.container_object_id.is_not(None)), "contained"),
+                func.coalesce(func.sum(case((_CURRENT, _DECORATIONS), else_=0)), 0).label("decorations"),
             )
             .outerjoin(schema.source_object, _OBJECT.source_id == schema.source.c.id)
+            .where(schema.source.c.removed_at.is_(None))
             .group_by(schema.source.c.id)
             .order_by(schema.source.c.name)
         )
@@ -95,12 +114,67 @@ class Status:
                 _OBJECT.path,
                 _OBJECT.quarantine_class.label("error_class"),
                 _OBJECT.quarantine_message.label("message"),
+                _OBJECT.container_object_id.is_not(None).label("is_contained"),
             )
             .join(schema.source, schema.source.c.id == _OBJECT.source_id)
             .where(_CURRENT, _OBJECT.quarantine_class.is_not(None))
             .order_by(schema.source.c.name, _OBJECT.path)
         )
         return [QuarantinedObject(**row) for row in self._connection.execute(statement).mappings()]
+
+    def degraded(self) -> list[DegradedObject]:
+        """Every current object whose text was repaired or is incomplete, by source and path."""
+        document = schema.converted_document.c
+        statement = (
+            select(schema.source.c.name, _OBJECT.path, document.degraded, document.pages_without_text)
+            .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+            .join(schema.converted_document, document.id == _OBJECT.converted_document_id)
+            .where(_CURRENT, or_(document.degraded != "[]", document.pages_without_text > 0))
+            .order_by(schema.source.c.name, _OBJECT.path)
+        )
+        return [
+            DegradedObject(row.name, row.path, tuple(json.loads(row.degraded)), row.pages_without_text)
+            for row in self._connection.execute(statement)
+        ]
+
+    def without_grants(self) -> list[SourcePath]:
+        """Every current file that nobody may see, by source and path; what is inside it goes with it."""
+        statement = (
+            select(schema.source.c.name.label("source"), _OBJECT.path)
+            .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+            .where(_CURRENT, _NO_GRANTS, _OBJECT.container_object_id.is_(None))
+            .order_by(schema.source.c.name, _OBJECT.path)
+        )
+        return [SourcePath(**row) for row in self._connection.execute(statement).mappings()]
+
+    def held_deletions(self) -> list[HeldDeletion]:
+        """The disappearances that are not believed yet, by source."""
+        hold, held = schema.deletion_hold.c, schema.held_object.c
+        objects = select(func.count()).where(held.source_id == hold.source_id).correlate(schema.deletion_hold)
+        statement = (
+            select(
+                schema.source.c.name.label("source"),
+                objects.scalar_subquery().label("objects"),
+                hold.since,
+                hold.scans,
+            )
+            .join(schema.source, schema.source.c.id == hold.source_id)
+            .order_by(schema.source.c.name)
+        )
+        return [HeldDeletion(**row) for row in self._connection.execute(statement).mappings()]
+
+    def findings(self) -> list[ScanFinding]:
+        """What the last scan of each source found that needs an operator's eye, by source, kind and path."""
+        finding = schema.scan_finding.c
+        statement = (
+            select(schema.source.c.name, finding.kind, finding.path, finding.reason)
+            .join(schema.source, schema.source.c.id == finding.source_id)
+            .order_by(schema.source.c.name, finding.kind, finding.path)
+        )
+        return [
+            ScanFinding(row.name, FindingKind(row.kind), row.path, row.reason)
+            for row in self._connection.execute(statement)
+        ]
 
     def wall_twins(self) -> list[WallTwin]:
         """Identical bytes under more than one ACL class, by hash."""

@@ -11,6 +11,7 @@ from knowledge_index.cli import (
     benchmark_commands,
     config_commands,
     doctor_commands,
+    following_commands,
     pipeline_commands,
     search_commands,
     spans_commands,
@@ -57,6 +58,7 @@ def _global_options(
 
 pipeline_commands.register(app)
 doctor_commands.register(app)
+following_commands.register(app)
 search_commands.register(app)
 access_commands.register(app)
 audit_commands.register(app)

@@ -3,10 +3,12 @@
 import dataclasses
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import typer
 
+_LISTED = 20
 # Controls, line and paragraph separators, marks that reorder a line (bidi), and surrogates, which no stream can encode.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -29,6 +31,17 @@ def one_line(text: str, width: int) -> str:
     """The text with its white space folded, made :func:`printable`, cut to ``width`` characters."""
     folded = printable(" ".join(text.split()))
     return folded if len(folded) <= width else folded[: width - 1] + "…"
+
+
+def print_list(title: str, lines: Sequence[str]) -> None:
+    """A titled list of what needs an operator's eye, its first 20 lines, or nothing where the list is empty."""
+    if not lines:
+        return
+    typer.echo(f"{title}:")
+    for line in lines[:_LISTED]:
+        typer.echo(f"  {one_line(line, 300)}")
+    if len(lines) > _LISTED:
+        typer.echo(f"  … and {len(lines) - _LISTED} more")
 
 
 def _escape(character: str) -> str:

@@ -1,17 +1,23 @@
 """add-source, sync, run, status."""
 
 import os
-from pathlib import Path
+from collections import Counter
+from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 import typer
 
-from knowledge_index.cli.output import one_line, print_json
+from knowledge_index.cli.output import print_json, print_list
 from knowledge_index.cli.progress import console_progress
+from knowledge_index.cli.reports import held_line, print_run_report, print_sync_outcome
 from knowledge_index.cli.state import State
-from knowledge_index.domain.errors import InputError, SourceError, UsageError
+from knowledge_index.domain.errors import InputError, PreconditionError, SourceError, UsageError
 
-_SHOWN = 20
+_FINDING_TITLES = {
+    "unreadable": "could not be read by the last sync",
+    "skipped": "skipped by the last sync",
+    "grants_without_file": "entries of ACL maps that match no file",
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -39,6 +45,7 @@ def add_source(
     from knowledge_index.sources.acl_map import load_acl_map
 
     state: State = context.obj
+    state.load_config()
     if not name.strip() or any(not character.isprintable() or character in "/:" for character in name):
         raise UsageError(f"--name {name!r}: use printable characters other than '/' and ':'")
     if not folder.is_dir():
@@ -61,78 +68,40 @@ def sync(
     rehash: Annotated[
         bool, typer.Option("--rehash", help="Read every file again, whatever size and time say.")
     ] = False,
+    confirm_deletions: Annotated[
+        bool, typer.Option("--confirm-deletions", help="Believe at once that what is missing was deleted.")
+    ] = False,
 ) -> None:
     """Observe what changed in the sources.
 
-    Records what is new, changed, moved or gone, and who may see it. Exits 1 when a file could not be read.
+    Records what is new, changed, moved or gone, and who may see it. Exits 1 when a file could not be read. Where all
+    files of a source are missing, or most of many, they are held until three syncs agree: a share may be unmounted.
     """
     from datetime import UTC, datetime
 
-    from knowledge_index.access import grants_sha256
-    from knowledge_index.access.audit_chain import AuditAction
-    from knowledge_index.pipeline import renew_relations
-    from knowledge_index.sources import open_source
-    from knowledge_index.sources.acl_map import load_acl_map
-    from knowledge_index.sources.sync import apply_grants, sync_source
+    from knowledge_index.pipeline import SourceFailure, configured_sources, sync_sources
 
     state: State = context.obj
+    state.load_config()
     home = state.home()
-    failed = False
-    unread: list[str] = []
     with home.writing(), state.catalog() as catalog:
-        with catalog.transaction() as session:
-            records = session.sources.all()
-        if source is not None:
-            records = [record for record in records if record.name == source]
-        if not records:
-            what = f"there is no source named '{source}'" if source else "there is no source yet"
-            raise UsageError(f"{what}; connect one with 'ki add-source DIR --name NAME'")
-        # All maps before the first sync: a malformed one stops the command before anything is recorded.
-        grants = {record.name: load_acl_map(Path(record.acl_map)) if record.acl_map else {} for record in records}
-        recorder = state.recorder()
-        for record in records:
-            # Before any of it holds, so that no grant is ever in force that the log does not tell of.
-            recorder.record_operation(
-                AuditAction.REGRANT,
-                event="applying",
-                source=record.name,
-                grants_sha256=grants_sha256(grants[record.name]),
-            )
-            try:
-                report = sync_source(
-                    catalog,
-                    record,
-                    open_source(record),
-                    grants[record.name],
-                    installation_key=home.installation_key(),
-                    rehash=rehash,
-                    clock=lambda: datetime.now(UTC),
-                    progress=console_progress(),
-                )
-            except SourceError as error:
-                regranted = apply_grants(catalog, record, grants[record.name])
-                recorder.record_operation(AuditAction.REGRANT, event="applied", source=record.name, changed=regranted)
-                typer.echo(f"{record.name}: not synced; grants changed on {regranted}")
-                unread.append(f"source '{record.name}': {error}")
-                continue
-            recorder.record_operation(
-                AuditAction.REGRANT, event="applied", source=record.name, changed=report.grants_changed
-            )
-            typer.echo(
-                f"{report.source}: {report.new} new, {report.changed} changed, {report.moved} moved, "
-                f"{report.gone} gone, {report.unchanged} unchanged; grants changed on {report.grants_changed}; "
-                f"{report.hashed} files read"
-            )
-            _list(f"{len(report.skipped)} skipped", [f"{each.path}: {each.reason}" for each in report.skipped])
-            _list(
-                f"{len(report.unreadable)} could not be read, their last known state is kept",
-                [each.reason for each in report.unreadable],
-            )
-            failed = failed or bool(report.unreadable)
-        renew_relations(catalog, forget_old_titles=True)
-    if unread:
-        raise SourceError("\n".join(unread))
-    if failed:
+        outcomes = sync_sources(
+            home,
+            catalog,
+            configured_sources(catalog, source),
+            state.recorder(),
+            rehash=rehash,
+            confirm_deletions=confirm_deletions,
+            scan_counts=True,
+            clock=lambda: datetime.now(UTC),
+            progress=console_progress(),
+        )
+    for outcome in outcomes:
+        print_sync_outcome(outcome)
+    failures = [each for each in outcomes if isinstance(each, SourceFailure)]
+    if failures:
+        raise SourceError("\n".join(f"source '{each.source}': {each.message}" for each in failures))
+    if any(not isinstance(each, SourceFailure) and each.unreadable for each in outcomes):
         raise typer.Exit(1)
 
 
@@ -153,23 +122,18 @@ def run(
     home = state.home()
     embedder = build_embedder(config.embedding)
     with home.writing(), state.catalog() as catalog:
+        with catalog.transaction() as session:
+            rows_wait = session.pipeline_objects.to_unindex() or session.meta.index_write_open()
+            if not session.sources.all() and not rows_wait:
+                raise PreconditionError(
+                    f"{home.folder}: there is no source yet; connect one with 'ki add-source DIR --name NAME', "
+                    "then 'ki sync' and run again"
+                )
         report = run_pipeline(home, catalog, config, embedder, limit=limit, progress=console_progress())
-    typer.echo(
-        f"{report.objects} objects: {report.conversions} conversions, {report.enriched} enriched, "
-        f"{report.indexed} indexed ({report.passages} passages), {report.unindexed} taken out"
-    )
-    typer.echo(
-        f"{report.embeddings} embeddings ({report.vectors_reused} reused), {report.rows_written} index rows written, "
-        f"{report.rows_removed} removed"
-    )
-    if report.left_for_later:
-        typer.echo(f"{report.left_for_later} left for the next run (--limit)")
-    _list(
-        f"{len(report.quarantined)} newly quarantined",
-        [f"{each.path}: {each.error_class}: {each.message}" for each in report.quarantined],
-    )
-    _list(f"{len(report.unread)} could not be read", [f"{path}: {reason}" for path, reason in report.unread])
-    if report.unread or (strict and report.quarantined):
+    print_run_report(report)
+    # What someone attached is not the operator's to change: a picture in a mail must not fail every strict run.
+    failed = [each for each in report.quarantined if not (each.is_contained and each.error_class == "unsupported")]
+    if report.unread or (strict and failed):
         raise typer.Exit(1)
 
 
@@ -186,14 +150,22 @@ def status(
     What is indexed, pending, quarantined, visible to nobody, or on both sides of a wall; for a caller, how many
     documents that caller may see and search.
     """
+    from knowledge_index.catalog.records import FindingKind
+    from knowledge_index.convert.sandbox import sandbox_summary
+
     state: State = context.obj
     if principals is not None:
         _status_of_caller(state, principals, as_json)
         return
+    state.load_config()
     with state.catalog() as catalog, catalog.transaction() as session:
         sources = session.status.sources()
         quarantined = session.status.quarantined()
+        degraded = session.status.degraded()
         twins = session.status.wall_twins()
+        held = session.status.held_deletions()
+        without_grants = session.status.without_grants()
+        findings = {kind: [each for each in session.status.findings() if each.kind == kind] for kind in FindingKind}
         passages, rows = session.status.index_counts()
         signature = session.meta.embedding_signature()
         interrupted = session.meta.index_write_open()
@@ -204,12 +176,17 @@ def status(
                 "home": str(state.home_folder),
                 "sources": sources,
                 "quarantined": quarantined,
+                "degraded": degraded,
                 "on_both_sides_of_a_wall": twins,
+                "held_deletions": held,
+                "without_grants": without_grants,
+                **findings,
                 "passages": passages,
                 "index_rows": rows,
                 "embedding_signature": signature,
                 "run_interrupted": interrupted,
                 "policy_epoch": epoch,
+                "conversion_isolation": sandbox_summary(),
             }
         )
         return
@@ -222,17 +199,50 @@ def status(
         typer.echo(f"  ACL map       {each.acl_map or 'none: visible to nobody'}")
         typer.echo(f"  last synced   {each.last_synced_at or 'never'}")
         typer.echo(f"  objects       {each.current}, of which {each.indexed} indexed, {each.pending} pending")
+        typer.echo(
+            f"  contained     {each.contained} of the objects lie in mails and archives; "
+            f"{each.decorations} decorations are left out"
+        )
         typer.echo(f"  quarantined   {each.quarantined}")
         typer.echo(f"  no grants     {each.without_grants} (visible to nobody)")
         typer.echo(f"  history       {each.superseded} superseded, {each.tombstoned} tombstoned")
-    typer.echo(f"\nIndex: {passages} passages in {rows} distinct rows; embedding {signature or 'none yet'}")
+    typer.echo(f"\nConversion: {sandbox_summary()}")
+    typer.echo(f"Index: {passages} passages in {rows} distinct rows; embedding {signature or 'none yet'}")
     if interrupted:
         typer.echo("A run did not end: run 'ki run' to go on where it stood.")
-    _list(
-        f"{len(quarantined)} quarantined",
-        [f"{each.source}:{each.path}: {each.error_class}: {each.message}" for each in quarantined],
+    print_list(
+        f"{len(held)} sources with held deletions; the files stay findable",
+        [held_line(each) for each in held],
     )
-    _list(f"{len(twins)} contents on both sides of a wall", [" = ".join(each.paths) for each in twins])
+    unread = [each for each in quarantined if each.is_contained and each.error_class == "unsupported"]
+    print_list(
+        f"{len(quarantined) - len(unread)} quarantined",
+        [
+            f"{each.source}:{each.path}: {each.error_class}: {each.message}"
+            for each in quarantined
+            if each not in unread
+        ],
+    )
+    suffixes = Counter(PurePosixPath(each.path).suffix.lower() or "no suffix" for each in unread)
+    print_list(
+        f"{len(unread)} files inside mails and archives are of formats that are not read",
+        [f"{suffix}: {count}" for suffix, count in sorted(suffixes.items())],
+    )
+    scanned = sum(each.pages_without_text for each in degraded)
+    print_list(
+        f"{len(degraded)} degraded, {scanned} scanned pages without text",
+        [f"{each.source}:{each.path}: {'; '.join(each.degraded)}" for each in degraded],
+    )
+    print_list(f"{len(twins)} contents on both sides of a wall", [" = ".join(each.paths) for each in twins])
+    for kind, title in _FINDING_TITLES.items():
+        print_list(
+            f"{len(findings[FindingKind(kind)])} {title}",
+            [f"{each.source}:{each.path}: {each.reason}" for each in findings[FindingKind(kind)]],
+        )
+    print_list(
+        f"{len(without_grants)} without grants, visible to nobody",
+        [f"{each.source}:{each.path}" for each in without_grants],
+    )
 
 
 def _status_of_caller(state: State, principals: str, as_json: bool) -> None:
@@ -252,14 +262,3 @@ def _status_of_caller(state: State, principals: str, as_json: bool) -> None:
             f"{each.name}: {each.documents} documents visible, of which {each.searchable} can be searched, "
             f"{each.waiting} wait for the next run, {each.unreadable} cannot be read"
         )
-
-
-def _list(title: str, lines: list[str]) -> None:
-    """A titled list of what needs an operator's eye, or nothing where the list is empty."""
-    if not lines:
-        return
-    typer.echo(f"{title}:")
-    for line in lines[:_SHOWN]:
-        typer.echo(f"  {one_line(line, 300)}")
-    if len(lines) > _SHOWN:
-        typer.echo(f"  … and {len(lines) - _SHOWN} more")

@@ -8,9 +8,13 @@ import typer
 
 from knowledge_index.cli.output import one_line, print_json, printable
 from knowledge_index.cli.state import State
+from knowledge_index.cli.tracked_changes import print_changes, print_deleted, print_state
+from knowledge_index.domain.documents import TextState
+from knowledge_index.domain.errors import UsageError
 
 if TYPE_CHECKING:
     from knowledge_index.domain.search import QueryExplanation
+    from knowledge_index.retrieval import ShownMail
 
 _AsOption = Annotated[
     str, typer.Option("--as", metavar="PRINCIPALS", help="Who asks: user:a,group:b. Nothing is assumed.")
@@ -34,6 +38,9 @@ def search(
     explain: Annotated[
         bool, typer.Option("--explain", help="Say what was recognised and how each hit was found.")
     ] = False,
+    deleted: Annotated[
+        bool, typer.Option("--deleted", help="Search only the wording that tracked changes deleted or moved away.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
     """Search what the caller may see."""
@@ -47,8 +54,14 @@ def search(
 
     from knowledge_index.access import caller_notes
     from knowledge_index.embed import build_embedder
-    from knowledge_index.retrieval import open_retrieval, search_as
+    from knowledge_index.retrieval import open_retrieval, search_as, search_deleted_as
 
+    if deleted:
+        with state.catalog() as catalog:
+            print_deleted(
+                search_deleted_as(catalog, state.recorder(), caller, query, filters, limit), principals, as_json
+            )
+        return
     with state.catalog() as catalog:
         service = open_retrieval(state.home(), catalog, config, build_embedder(config.embedding))
         with catalog.transaction() as session:
@@ -67,12 +80,14 @@ def search(
             f"{hit.matter_ref} {hit.matter_title}".strip() if hit.matter_ref != hit.matter_title else hit.matter_ref
         )
         typer.echo(f"{place:2}. {printable(hit.title)}  [{hit.version_status}]  {hit.score:.4f}")
-        typer.echo(f"    {printable(f'{hit.source}:{hit.path}')}")
+        typer.echo(f"    {printable(f'{hit.source}:{hit.path}')}{_page(hit.page)}")
         typer.echo(f"    {printable(matter_name + ('  |  ' + hit.heading if hit.heading else ''))}")
         typer.echo(f"    {one_line(hit.passage, 220)}")
         if explain:
             for leg in hit.legs:
                 typer.echo(f"    {leg.leg:<10} #{leg.rank:<4} {leg.score:.4f}")
+        for line in hit.degraded:
+            typer.echo(f"    degraded: {one_line(line, 200)}")
         found_by = ", ".join(f"{leg.leg} #{leg.rank}" for leg in hit.legs)
         typer.echo(f"    {found_by}  ki show {hit.hit_id} --as {printable(principals)}\n")
     if explain:
@@ -87,6 +102,8 @@ def _echo_explanation(explanation: "QueryExplanation") -> None:
         titles = "; ".join(explanation.mentioned)
         typer.echo(f"Names a paper: {printable(' '.join(explanation.mention))} -> {printable(titles)}")
         typer.echo(f"Asked within it: {printable(explanation.question)}")
+    for clause_type in explanation.clause_types:
+        typer.echo(f"Asks for a clause: {printable(clause_type)}")
     sizes = ", ".join(f"{leg} {size}" for leg, size in explanation.leg_sizes)
     typer.echo(f"Found: {sizes}; {explanation.holds_wording} hold the query as it is worded\n")
 
@@ -95,19 +112,43 @@ def show(
     context: typer.Context,
     hit: Annotated[str, typer.Argument(metavar="HIT", help="The id that a search printed.")],
     principals: _AsOption,
+    thread: Annotated[bool, typer.Option("--thread", help="List the mails of its thread, oldest first.")] = False,
+    text_state: Annotated[
+        TextState | None,
+        typer.Option("--state", help="The text around the hit as it was, as it is, or with marks around changes."),
+    ] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="With --state: the whole text.")] = False,
+    changes: Annotated[bool, typer.Option("--changes", help="List the tracked changes of the hit's paper.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Show a hit's passage in its context."""
+    """Show a hit's passage, or a view of its paper.
+
+    A thread is made of what the mails state that the caller may see; that of an attachment is its mail's.
+    """
     from knowledge_index.access import caller_notes
     from knowledge_index.domain.principals import parse_principals
-    from knowledge_index.retrieval import show_as
+    from knowledge_index.retrieval import show_as, show_changes, show_state, show_thread
 
+    if sum((thread, changes, text_state is not None)) > 1:
+        raise UsageError("--thread, --state and --changes are views of their own; ask for one of them at a time")
+    if whole and text_state is None:
+        raise UsageError("--whole goes with --state: say which state of the text to show")
     state: State = context.obj
     caller = parse_principals(principals)
     with state.catalog() as catalog:
         with catalog.transaction() as session:
             notes = caller_notes(session, caller)
+        # Also for the views: that the paper was looked into is on record before any of it is shown.
         shown = show_as(catalog, state.recorder(), caller, hit)
+        if thread:
+            _print_thread(show_thread(catalog, hit, caller), as_json=as_json)
+            return
+        if changes:
+            print_changes(hit, show_changes(catalog, hit, caller), as_json)
+            return
+        if text_state is not None:
+            print_state(hit, show_state(catalog, hit, caller, text_state, whole=whole), as_json)
+            return
     each = shown.occurrence
     if as_json:
         print_json(
@@ -124,6 +165,8 @@ def show(
                 "end_char": each.end_char,
                 "text_sha256": each.text_sha256,
                 "converter": each.converter,
+                "page": shown.reading.page,
+                "degraded": shown.reading.degraded,
                 "before": shown.before,
                 "passage": shown.passage,
                 "after": shown.after,
@@ -133,7 +176,9 @@ def show(
         return
     _print_caller_notes(notes)
     typer.echo(f"{printable(each.title)}  [{each.version_status}]")
-    typer.echo(printable(f"{each.source}:{each.path}"))
+    typer.echo(printable(f"{each.source}:{each.path}") + _page(shown.reading.page))
+    for line in shown.reading.degraded:
+        typer.echo(f"degraded: {one_line(line, 200)}")
     typer.echo(printable(f"Matter {each.matter_ref} {each.matter_title}".rstrip()))
     typer.echo(f"Characters {each.start_char} to {each.end_char} of the text {each.text_sha256} by {each.converter}\n")
     before, passage, after = (printable(text.strip(), "\n\t") for text in (shown.before, shown.passage, shown.after))
@@ -145,3 +190,19 @@ def show(
 def _print_caller_notes(notes: Sequence[str]) -> None:
     for note in notes:
         typer.echo(f"Note: {printable(note)}.", err=True)
+
+
+def _print_thread(mails: "Sequence[ShownMail]", *, as_json: bool) -> None:
+    if as_json:
+        print_json({"mails": mails})
+        return
+    if not mails:
+        typer.echo("The hit is no mail and lies in none.")
+    for place, each in enumerate(mails, start=1):
+        mark = "  <- this one" if each.is_asked_for else ""
+        typer.echo(f"{place:2}. {each.sent_at or 'no date':25}  {printable(each.title)}{mark}")
+        typer.echo(f"    {printable(f'{each.source}:{each.path}')}")
+
+
+def _page(number: int | None) -> str:
+    return "" if number is None else f", page {number}"

@@ -5,6 +5,7 @@ from knowledge_index.config.settings import (
     AppConfig,
     AuditSettings,
     ChunkingSettings,
+    ConversionSettings,
     EmbeddingSettings,
     RetrievalSettings,
 )
@@ -13,6 +14,7 @@ __all__ = [
     "AppConfig",
     "AuditSettings",
     "ChunkingSettings",
+    "ConversionSettings",
     "EmbeddingSettings",
     "LoadedConfig",
     "RetrievalSettings",

@@ -89,6 +89,29 @@ class AuditSettings(_Section):
     )
 
 
+class ConversionSettings(_Section):
+    """How files become text, and what one conversion may take; each runs in a process of its own."""
+
+    ocr_languages: str = Field(
+        "",
+        pattern=r"^(?:[A-Za-z_]+(?:\+[A-Za-z_]+)*)?$",
+        description="languages in which Tesseract reads scanned pages, as in deu+eng; empty: they are only counted",
+    )
+    memory_mb: int = Field(1024, ge=64, le=1_000_000, description="memory of one conversion, beyond its file and code")
+    cpu_s: int = Field(30, ge=1, le=86_400, description="seconds of processor time of one conversion")
+    wall_s: int = Field(60, ge=1, le=86_400, description="seconds of wall time of one conversion")
+    ocr_time_factor: int = Field(
+        20, ge=1, le=1000, description="times cpu_s and wall_s that one PDF may take while scanned pages are read"
+    )
+    output_mb: int = Field(
+        32, ge=1, le=1024, description="size of one result's texts, counted fourfold, as characters may take"
+    )
+    contained_mb: int = Field(
+        512, ge=1, le=100_000, description="size of all files in one mail or archive, held on disk while they are read"
+    )
+    workers: int = Field(2, ge=1, le=64, description="conversions that run at the same time")
+
+
 class AppConfig(_Section):
     """All settings: defaults < TOML file < KI_… environment < command line."""
 
@@ -96,3 +119,4 @@ class AppConfig(_Section):
     chunking: ChunkingSettings = ChunkingSettings()  # type: ignore[call-arg]
     embedding: EmbeddingSettings = EmbeddingSettings()  # type: ignore[call-arg]
     audit: AuditSettings = AuditSettings()  # type: ignore[call-arg]
+    conversion: ConversionSettings = ConversionSettings()  # type: ignore[call-arg]

@@ -12,9 +12,14 @@ class Converter(Protocol):
     text, since spans are valid against one text alone. ``suffixes`` are lower case with their dot.
     """
 
-    name: str
-    version: str
-    suffixes: frozenset[str]
+    @property
+    def name(self) -> str: ...  # noqa: D102  the class says what it is
+
+    @property
+    def version(self) -> str: ...  # noqa: D102
+
+    @property
+    def suffixes(self) -> frozenset[str]: ...  # noqa: D102
 
     def convert(self, data: bytes) -> ConvertedDocument:
         """Convert ``data``; deterministic.

@@ -3,23 +3,28 @@
 import re
 import sys
 import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
-from knowledge_index.domain.documents import ConvertedDocument
+from knowledge_index.domain.documents import ConvertedDocument, PageSpan
 from knowledge_index.domain.errors import ConversionError
 
 _LINE_END = re.compile("\r\n?|[\x0b\x85\u2028\u2029]")
-_TRAILING_BLANKS = re.compile(r"(?<![ \t])[ \t]++(?=[\n\f]|\Z)")
+TRAILING_BLANKS = re.compile(r"(?<![ \t])[ \t]++(?=[\n\f]|\Z)")
+"""Blanks ahead of a line end, which the normal form does not have."""
 # Invisible hints for line breaking: left in, "Haf\u00adtung" is another word than "Haftung".
 _INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 _KEPT_CONTROLS = "\n\t\f"
 # What Word, Excel and their like write when nobody gave a title.
 _DEFAULT_TITLE = re.compile(
+    r"powerpoint.(?:presentation|präsentation)|"
     r"untitled.*|title|titel|unbenannt.*|ohne titel.*|word document|microsoft word.*|microsoft excel.*|"
     r"(?:document|dokument|book|mappe|workbook|arbeitsmappe|presentation|präsentation|normal)\s?\d*(?:\.\w{2,4})?|"
     r"\(?anonymous\)?|none|null|\W*"
 )
 _MAX_TITLE_CHARS = 300
+_PAGE_SEPARATOR = "\n\f\n"
 
 
 def normal_form(text: str) -> str:
@@ -28,9 +33,12 @@ def normal_form(text: str) -> str:
     Line ends are ``\n``; blanks of every width are plain blanks; NFC; no control character but ``\n``, ``\t`` and
     ``\f``, no lone surrogate; no blank before a line end; no empty line at either end.
     """
-    text = _LINE_END.sub("\n", text).translate(_character_map())
-    text = unicodedata.normalize("NFC", text)
-    return _TRAILING_BLANKS.sub("", text).strip("\n")
+    return TRAILING_BLANKS.sub("", normal_characters(text)).strip("\n")
+
+
+def normal_characters(text: str) -> str:
+    """The text with its characters and line ends in normal form, and blanks and empty lines as they are."""
+    return unicodedata.normalize("NFC", _LINE_END.sub("\n", text).translate(_character_map()))
 
 
 def converted(text: str, title: str | None, name: str, version: str) -> ConvertedDocument:
@@ -43,6 +51,25 @@ def converted(text: str, title: str | None, name: str, version: str) -> Converte
     if not text.strip():
         raise ConversionError("empty", "the file holds no text; nothing of it can be found by a search")
     return ConvertedDocument(text, plausible_title(title), name, version)
+
+
+def converted_pages(pages: Sequence[str], title: str | None, name: str, version: str) -> ConvertedDocument:
+    """The converted document of a paged file, with the span of each page that has text; a form feed parts two pages.
+
+    Raises:
+        ConversionError: no page has more than white space (``empty``).
+    """
+    texts = [normal_form(page).strip("\n\f") for page in pages]
+    spans: list[PageSpan] = []
+    held: list[str] = []
+    start = 0
+    for number, text in enumerate(texts, start=1):
+        if text.strip():
+            spans.append(PageSpan(number, start, start + len(text)))
+            held.append(text)
+            start += len(text) + len(_PAGE_SEPARATOR)
+    document = converted(_PAGE_SEPARATOR.join(held), title, name, version)
+    return replace(document, pages=tuple(spans))
 
 
 def plausible_title(title: str | None) -> str | None:

@@ -16,11 +16,18 @@ _BYTE_ORDER_MARKS = (
 )
 
 
+# What a text in Windows-1252, the encoding of Western European Windows, has beyond ASCII: the letters of its languages,
+# and the marks of papers. Short texts are too little for statistics, and are nearly always in this one.
+_WESTERN = frozenset(
+    "äöüÄÖÜßáàâãåæçéèêëíìîïñóòôõøœúùûÿÁÀÂÃÅÆÇÉÈÊËÍÎÏÑÓÔÕØŒÚÙÛ§€£¥©®™°²³µ·½¼¾±×–—„“”‚‘’«»‹›…•¶¡¿ªº´\u00a0\u00ad"
+)
+
+
 class PlainTextConverter:
     """The file's text as it stands; Markdown keeps its marks. No title."""
 
     name = "plaintext"
-    version = "1"
+    version = "2"
     suffixes = frozenset({".md", ".txt"})
 
     def convert(self, data: bytes) -> ConvertedDocument:
@@ -36,7 +43,9 @@ CONVERTER = PlainTextConverter()
 
 
 def decode(data: bytes) -> str:
-    """Text from bytes: by their byte order mark, as UTF-8, else by what charset-normalizer finds.
+    """Text from bytes: by their byte order mark, as UTF-8, as Windows-1252 where that gives nothing odd.
+
+    What is left goes by what charset-normalizer finds.
 
     Raises:
         ConversionError: the bytes are no text (``damaged``).
@@ -48,6 +57,12 @@ def decode(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         pass
+    try:
+        western = data.decode("cp1252")
+    except UnicodeDecodeError:
+        western = "\x00"
+    if all(character.isascii() or character in _WESTERN for character in western) and "\x00" not in western:
+        return western
     from charset_normalizer import from_bytes
 
     best = from_bytes(data).best()

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 
 class ChangeKind(StrEnum):
@@ -12,6 +13,14 @@ class ChangeKind(StrEnum):
     DELETION = "deletion"
     MOVED_FROM = "moved_from"
     MOVED_TO = "moved_to"
+
+
+class TextState(StrEnum):
+    """A reading of a file with tracked changes: all accepted, all rejected, or all shown between marks."""
+
+    CURRENT = "current"
+    ORIGINAL = "original"
+    MARKED = "marked"
 
 
 @dataclass(frozen=True)
@@ -40,15 +49,32 @@ class PageSpan:
     end_char: int
 
 
+class Content(Protocol):
+    """Bytes that may lie elsewhere than in memory; a slice of them is in memory. ``bytes`` is one."""
+
+    def __len__(self) -> int:
+        """The number of bytes."""
+        ...
+
+    def __getitem__(self, part: slice, /) -> bytes:
+        """The bytes of a part."""
+        ...
+
+
 @dataclass(frozen=True)
 class ContainedFile:
     """A file inside another: a mail's attachment, a nested message, a member of an archive.
 
-    ``name`` is its name inside the container, with ``/`` between folders, never absolute and without ``..``.
+    ``name`` is its name inside the container, with ``/`` between folders, never absolute and without ``..``; no two
+    files of one container share one. ``error_class`` and ``message`` say why its bytes could not be had; ``data`` is
+    then empty. A decoration (an inline picture, a detached signature) is counted and becomes no object of its own.
     """
 
     name: str
-    data: bytes
+    data: Content
+    error_class: str | None = None
+    message: str | None = None
+    is_decoration: bool = False
 
 
 @dataclass(frozen=True)

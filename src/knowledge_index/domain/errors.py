@@ -56,6 +56,10 @@ class SourceError(KnowledgeIndexError):
     """A source cannot be read."""
 
 
+class VanishedFileError(SourceError):
+    """A file that was listed is no longer there."""
+
+
 class ConversionError(KnowledgeIndexError):
     """A file's text cannot be had; the object is quarantined under ``error_class``.
 

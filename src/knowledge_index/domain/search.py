@@ -45,6 +45,8 @@ class SearchHit:
 
     ``hit_id`` is what ``ki show`` takes. ``passage == text[start_char:end_char]`` of the converted text whose SHA-256
     is ``text_sha256``. ``document_key`` names the logical paper; ``path`` is relative to the source's root, in NFC.
+    ``page`` is the page or slide on which the span starts, from 1 in the order of the file, or None where the format
+    has none. ``degraded`` says what of the file was repaired, guessed or could not be read.
     """
 
     hit_id: str
@@ -63,6 +65,8 @@ class SearchHit:
     converter: str
     score: float
     legs: tuple[LegRank, ...]
+    page: int | None = None
+    degraded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,9 @@ class QueryExplanation:
 
     ``values`` are ``kind: wording`` of references, dates, amounts and quotations. ``mention`` are the words that name a
     paper, ``mentioned`` that paper's title, ``question`` what is asked within it; all three are empty where none is
-    named. ``clause_types`` are the kinds of clause that are asked for, with the words that say so. ``leg_sizes`` are the
-    passages (for ``document`` the papers) that each leg handed on; ``holds_wording`` counts those that hold the query
-    verbatim.
+    named. ``clause_types`` are the kinds of clause that are asked for, with the words that say so. ``leg_sizes`` are
+    the passages (for ``document`` the papers) that each leg handed on; ``holds_wording`` counts those that hold the
+    query verbatim.
     """
 
     values: tuple[str, ...]

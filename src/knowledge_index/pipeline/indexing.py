@@ -32,6 +32,8 @@ class Indexer:
         embedder: CachedEmbedder,
         chunker: Chunker,
         report: RunReport,
+        *,
+        ocr_languages: str,
     ) -> None:
         self._catalog = catalog
         self._lexical = lexical
@@ -40,6 +42,7 @@ class Indexer:
         self._embedder = embedder
         self._chunker = chunker
         self._report = report
+        self._ocr_languages = ocr_languages
         self._waiting: list[tuple[PipelineObject, Profile, list[Passage]]] = []
         self._waiting_keys: set[str] = set()
         with catalog.transaction() as session:
@@ -55,7 +58,7 @@ class Indexer:
             passages = passages_of(each, text, identifiers, self._chunker)
             profile = profile_of(each, text)
         except Exception as error:  # noqa: BLE001  one text that our own code fails on must not stop the estate
-            quarantine_bug(self._catalog, each, error, self._report)
+            quarantine_bug(self._catalog, each, error, self._report, self._ocr_languages)
             return 1
         self._waiting.append((each, profile, passages))
         self._waiting_keys.update(passage.row.row_key for passage in passages)

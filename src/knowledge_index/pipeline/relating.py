@@ -45,7 +45,8 @@ def relate(objects: Iterable[PipelineObject]) -> dict[int, Relation]:
         stated = (each.stated_title for each in versions if each.stated_title)
         title = next(stated, None) or humanised_stem(versions[0].path)
         for each in versions:
-            matter = matter_of(each.path)
+            # Folders inside an archive are its sender's, and say nothing of the firm's matters.
+            matter = matter_of(each.outermost_path)
             relations[each.id] = Relation(
                 document_key=document_key,
                 title=title,

@@ -5,19 +5,21 @@ from contextlib import closing
 from knowledge_index.catalog import Catalog
 from knowledge_index.catalog.records import PipelineObject
 from knowledge_index.chunking import build_chunker
-from knowledge_index.config import AppConfig
+from knowledge_index.config import AppConfig, ConversionSettings
 from knowledge_index.config.home import Home
 from knowledge_index.domain.errors import KnowledgeIndexError
 from knowledge_index.domain.progress import Progress
 from knowledge_index.embed import CachedEmbedder, Embedder, VectorCache
 from knowledge_index.index import holds_indexes, open_lexical_index, open_profile_index, open_vector_index
-from knowledge_index.pipeline.converting import convert_object, needs_conversion, quarantine_bug
+from knowledge_index.pipeline.converting import known_text, needs_conversion, quarantine_bug
 from knowledge_index.pipeline.doctor import Doctor
 from knowledge_index.pipeline.enriching import ENRICHER_VERSION, enrich_document
 from knowledge_index.pipeline.indexing import Indexer
 from knowledge_index.pipeline.passages import fingerprint_of
+from knowledge_index.pipeline.read_ahead import ReadAhead
 from knowledge_index.pipeline.relating import renew_relations
 from knowledge_index.pipeline.report import RunReport
+from knowledge_index.pipeline.trees import TreeConverter
 from knowledge_index.sources import open_source
 
 
@@ -31,37 +33,54 @@ def run_pipeline(
 
     Raises:
         ModelError: the embedding model cannot be loaded.
+        ConfigurationError: conversion.ocr_languages asks for what is not installed.
+        PreconditionError: no conversion can be isolated on this machine.
         IndexStateError: the vector index was made with another model.
     """
     report = RunReport()
-    converted = _convert(catalog, report, limit, progress)
+    converted = _convert(home, catalog, config.conversion, report, limit, progress)
     renew_relations(catalog, forget_old_titles=False)
-    _enrich(catalog, report, progress)
+    _enrich(catalog, config, report, progress)
     indexed = _index(home, catalog, config, embedder, report, limit, progress)
     report.objects = len(converted | indexed)
     return report
 
 
-def _convert(catalog: Catalog, report: RunReport, limit: int | None, progress: Progress) -> set[int]:
+def _convert(
+    home: Home,
+    catalog: Catalog,
+    settings: ConversionSettings,
+    report: RunReport,
+    limit: int | None,
+    progress: Progress,
+) -> set[int]:
     """Returns the ids of the objects that were tried."""
     with catalog.transaction() as session:
         sources = {record.name: open_source(record) for record in session.sources.all()}
         objects = session.pipeline_objects.current()
-    waiting = [each for each in objects if needs_conversion(each)]
-    tried: set[int] = set()
-    with progress.task("convert", len(waiting) if limit is None else min(limit, len(waiting))) as task:
-        for each in waiting:
-            # One that cannot be read stays pending and comes first again, so it must not use up the limit.
-            if limit is not None and len(tried) - len(report.unread) == limit:
-                break
-            convert_object(catalog, sources, each, report)
-            tried.add(each.id)
-            task.advance()
-    report.left_for_later += len(waiting) - len(tried)
-    return tried
+    waiting = {each.id for each in objects if needs_conversion(each, settings)}
+    with_waiting = {each.outermost_object_id or each.id for each in objects if each.id in waiting}
+    roots = [each for each in objects if each.id in with_waiting]
+    ahead = ReadAhead(
+        sources, roots, lambda each: known_text(catalog, each, settings.ocr_languages) is not None, settings
+    )
+    total = len(waiting) if limit is None else min(limit, len(waiting))
+    with progress.task("convert", total) as task, ahead:
+        # What turns up inside a file was not counted when the bar was drawn.
+        trees = TreeConverter(
+            catalog, ahead, home.installation_key, report, limit, lambda each: task.advance(int(each.id in waiting))
+        )
+        for each in roots:
+            if not trees.limit_is_reached:
+                trees.convert(each)
+    if limit is not None:
+        with catalog.transaction() as session:
+            left = [each for each in session.pipeline_objects.current() if needs_conversion(each, settings)]
+        report.left_for_later += sum(each.id not in trees.tried for each in left)
+    return trees.tried
 
 
-def _enrich(catalog: Catalog, report: RunReport, progress: Progress) -> None:
+def _enrich(catalog: Catalog, config: AppConfig, report: RunReport, progress: Progress) -> None:
     with catalog.transaction() as session:
         objects = session.pipeline_objects.current()
     waiting: dict[int, list[PipelineObject]] = {}
@@ -76,7 +95,7 @@ def _enrich(catalog: Catalog, report: RunReport, progress: Progress) -> None:
                 raise
             except Exception as error:  # noqa: BLE001  one text that our own code fails on must not stop the estate
                 for each in holders:
-                    quarantine_bug(catalog, each, error, report)
+                    quarantine_bug(catalog, each, error, report, config.conversion.ocr_languages)
             else:
                 report.enriched += 1
             task.advance()
@@ -123,7 +142,16 @@ def _index(
             doctor = Doctor(catalog, lexical, profiles, vectors, cached)
             doctor.repair(doctor.examine())
             report.embeddings, report.vectors_reused = cached.computed, cached.reused
-        indexer = Indexer(catalog, lexical, profiles, vectors, cached, chunker, report)
+        indexer = Indexer(
+            catalog,
+            lexical,
+            profiles,
+            vectors,
+            cached,
+            chunker,
+            report,
+            ocr_languages=config.conversion.ocr_languages,
+        )
         indexer.unindex(to_unindex)
         with progress.task("index", len(waiting)) as task:
             for each in waiting:

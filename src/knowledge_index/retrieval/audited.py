@@ -12,6 +12,7 @@ from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import NotVisibleError
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.search import SearchFilters, SearchResult
+from knowledge_index.retrieval.deleted_wording import DeletedWording, search_deleted
 from knowledge_index.retrieval.service import RetrievalService
 from knowledge_index.retrieval.showing import ShownPassage, show_in_scope
 
@@ -36,6 +37,27 @@ def search_as(
     result = service.search(query, scope, settings, filters, limit)
     recorder.record_search(scope, query, (hit.hit_id for hit in result.hits))
     return result
+
+
+def search_deleted_as(
+    catalog: Catalog,
+    recorder: AccessRecorder,
+    principals: frozenset[Principal],
+    query: str,
+    filters: SearchFilters,
+    limit: int,
+) -> tuple[DeletedWording, ...]:
+    """Deleted wording that a caller under these principals may see now; see ``search_deleted``.
+
+    Raises:
+        AuditLogError: the search could not be recorded, so nothing is returned.
+    """
+    record_expired(catalog, recorder)
+    with catalog.transaction() as session:
+        scope = compile_scope(session, principals, recorder.clock())
+    found = search_deleted(catalog, query, scope, filters, limit)
+    recorder.record_search(scope, query, (each.hit_id for each in found if each.hit_id))
+    return found
 
 
 def show_as(catalog: Catalog, recorder: AccessRecorder, principals: frozenset[Principal], hit_id: str) -> ShownPassage:

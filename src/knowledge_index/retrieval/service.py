@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, CatalogSession
-from knowledge_index.catalog.records import Occurrence
+from knowledge_index.catalog.records import Occurrence, ReadingNotes
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.grants import Scope
@@ -147,12 +147,15 @@ class RetrievalService:
                 )
                 for each in candidates[:depth]
             ]
+            reading = {
+                id(each): session.passages.reading_notes(each.occurrence.object_id, each.occurrence.start_char)
+                for each in candidates[:depth]
+            }
         if settings.rerank_enabled:
             passages = self._rerank(query, passages)
         explanation = _explanation(analysis, named, clauses, titles, rows, documents)
-        return SearchResult(
-            tuple(_hit(each, passage) for each, passage in passages[:limit]), _notes(settings), explanation
-        )
+        hits = tuple(_hit(each, passage, reading[id(each)]) for each, passage in passages[:limit])
+        return SearchResult(hits, _notes(settings), explanation)
 
     def _documents(
         self, query: str, scope: Scope, settings: RetrievalSettings, filters: SearchFilters, *, may_name: bool
@@ -329,7 +332,7 @@ def _latest_first(version_order: str) -> tuple[int, ...]:
     return tuple(-int(number) for number in version_order.split("."))
 
 
-def _hit(candidate: _Candidate, passage: str) -> SearchHit:
+def _hit(candidate: _Candidate, passage: str, reading: ReadingNotes) -> SearchHit:
     each = candidate.occurrence
     return SearchHit(
         hit_id=hit_id_of(each),
@@ -346,6 +349,8 @@ def _hit(candidate: _Candidate, passage: str) -> SearchHit:
         end_char=each.end_char,
         text_sha256=each.text_sha256,
         converter=each.converter,
+        page=reading.page,
+        degraded=reading.degraded,
         score=candidate.score,
         legs=candidate.legs,
     )

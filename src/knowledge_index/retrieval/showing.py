@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, CatalogSession
-from knowledge_index.catalog.records import Occurrence
+from knowledge_index.catalog.records import Occurrence, ReadingNotes
 from knowledge_index.domain.errors import NotVisibleError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.principals import Principal
@@ -15,9 +15,10 @@ _CONTEXT_CHARS = 400
 
 @dataclass(frozen=True)
 class ShownPassage:
-    """A passage with the text before and behind it; ``occurrence`` says where it stands."""
+    """A passage with the text around it; ``occurrence`` says where it stands, ``reading`` how it was read."""
 
     occurrence: Occurrence
+    reading: ReadingNotes
     before: str
     passage: str
     after: str
@@ -36,19 +37,28 @@ def show_hit(catalog: Catalog, hit_id: str, principals: frozenset[Principal]) ->
 
 def show_in_scope(session: CatalogSession, hit_id: str, scope: Scope) -> ShownPassage:
     """:func:`show_hit` within a scope that was compiled in the same transaction."""
-    unseen = NotVisibleError(
-        f"'{hit_id}' names no passage that this caller may see now; search again and take the id from the result"
-    )
-    parts = parse_hit_id(hit_id)
-    if parts is None:
-        raise unseen
-    found = session.passages.occurrence_of_span(parts.object_key, parts.start_char, parts.end_char, scope)
-    if found is None or not found.text_sha256.startswith(parts.text_mark):
-        raise unseen
+    found = occurrence_of(session, hit_id, scope)
     before_start = max(0, found.start_char - _CONTEXT_CHARS)
     return ShownPassage(
         found,
+        session.passages.reading_notes(found.object_id, found.start_char),
         session.passages.text_between(found.object_id, before_start, found.start_char),
         session.passages.text_between(found.object_id, found.start_char, found.end_char),
         session.passages.text_between(found.object_id, found.end_char, found.end_char + _CONTEXT_CHARS),
+    )
+
+
+def occurrence_of(session: CatalogSession, hit_id: str, scope: Scope) -> Occurrence:
+    """Where the passage stands that ``hit_id`` names.
+
+    Raises:
+        NotVisibleError: as :func:`show_hit`.
+    """
+    parts = parse_hit_id(hit_id)
+    if parts is not None:
+        found = session.passages.occurrence_of_span(parts.object_key, parts.start_char, parts.end_char, scope)
+        if found is not None and found.text_sha256.startswith(parts.text_mark):
+            return found
+    raise NotVisibleError(
+        f"'{hit_id}' names no passage that this caller may see now; search again and take the id from the result"
     )

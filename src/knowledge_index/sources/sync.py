@@ -2,25 +2,37 @@
 
 import hashlib
 import hmac
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from knowledge_index.access import acl_class_of
 from knowledge_index.catalog import Catalog, CatalogSession
-from knowledge_index.catalog.records import ObjectRecord, ObjectState, ObservedObject, SourceRecord
-from knowledge_index.domain.errors import SourceError
+from knowledge_index.catalog.records import (
+    DeletionHold,
+    FindingKind,
+    ObjectRecord,
+    ObjectState,
+    ObservedObject,
+    SourceRecord,
+)
+from knowledge_index.domain.errors import SourceError, UsageError, VanishedFileError
 from knowledge_index.domain.grants import AclClass, Grant
 from knowledge_index.domain.progress import Progress
-from knowledge_index.sources.base import ListedFile, SkippedFile, SyncSource
+from knowledge_index.sources.base import HashedFile, ListedFile, SkippedFile, SyncSource
+from knowledge_index.sources.census import Census, take_census
+from knowledge_index.sources.disappearance import judge
+from knowledge_index.sources.moves import Move, match_moves
 
 
 @dataclass(frozen=True)
 class SyncReport:
     """What one sync of one source found.
 
-    ``unreadable`` files keep the state that they had: their silence is not taken for a deletion.
+    ``unreadable`` files keep the state that they had: their silence is not taken for a deletion. ``vanished`` were
+    listed and gone before they could be read; the next sync decides. ``hold`` are objects that are missing and stay
+    current, as too many vanished at once. Paths in ``without_grants`` are visible to nobody; ``moved_out_of_sight``
+    are the moves that led there; ``grants_without_file`` are the map's entries that match no file.
     """
 
     source: str
@@ -31,12 +43,22 @@ class SyncReport:
     unchanged: int
     grants_changed: int
     hashed: int
+    noise: int
+    vanished: int
     skipped: tuple[SkippedFile, ...]
     unreadable: tuple[SkippedFile, ...]
+    hold: DeletionHold | None
+    without_grants: tuple[str, ...]
+    moved_out_of_sight: tuple[Move, ...]
+    grants_without_file: tuple[str, ...]
 
 
 def object_key_of(installation_key: bytes, source_name: str, path: str) -> str:
-    """The public name and tie key of a path: a keyed hash (HMAC-SHA256, 32 hex digits) of source and path."""
+    """The public name and tie key of a path: a keyed hash (HMAC-SHA256, 32 hex digits) of source and path.
+
+    Of the path of this moment and nothing else: a key that a file kept when it moved would tell of a past that its
+    caller may not have been allowed to see. That two paths are one file is a link inside the catalog.
+    """
     message = f"{source_name}\0{path}".encode()
     return hmac.new(installation_key, message, hashlib.sha256).hexdigest()[:32]
 
@@ -51,78 +73,98 @@ def sync_source(
     rehash: bool,
     clock: Callable[[], datetime],
     progress: Progress,
+    confirm_deletions: bool = False,
+    scan_counts: bool = True,
 ) -> SyncReport:
     """Scan the source in full and record the difference in one transaction.
 
     A file whose size, time and inode are as before is not read again unless ``rehash``; else its SHA-256 decides.
-    A path without an entry in ``grants`` is visible to nobody.
+    A path without an entry in ``grants`` is visible to nobody. What is missing is judged as
+    :func:`~knowledge_index.sources.disappearance.judge` says; ``confirm_deletions`` has it believed at once, and
+    without ``scan_counts`` this scan is none of those that have to agree.
 
     Raises:
         SourceError: the source as a whole cannot be read; nothing was changed.
+        UsageError: the source has been removed.
     """
-    listed: list[ListedFile] = []
-    skipped: list[SkippedFile] = []
-    for each in source.list_files():
-        if isinstance(each, ListedFile):
-            listed.append(each)
-        else:
-            skipped.append(each)
     with catalog.transaction() as session:
         known = {each.path: each for each in session.objects.current(record.id)}
+    census = take_census(source, known.values())
     classes = _Classes(grants)
-    observed: list[ObservedObject] = []
+    observed: dict[str, ObservedObject] = {}
     unreadable: list[SkippedFile] = []
+    vanished: list[str] = []
     hashed = 0
-    with progress.task(f"sync {record.name}", len(listed)) as task:
-        for file in listed:
+    with progress.task(f"sync {record.name}", len(census.files)) as task:
+        for file in census.files:
             before = known.get(file.path)
-            # Also for a file that turns out to be unreadable: a new wall's class has to be stored before it is given.
-            acl_class = classes.of(file.path)
             try:
                 if before is not None and not rehash and _hints(before) == _hints(file):
-                    sha256 = before.blob_sha256
+                    now = HashedFile(file, before.blob_sha256)
                 else:
-                    sha256 = hashlib.sha256(source.read(file.disk_path)).hexdigest()
+                    now = source.hash(file.disk_path)
                     hashed += 1
+            except VanishedFileError:
+                vanished.append(file.path)
             except SourceError as error:
                 unreadable.append(SkippedFile(file.path, str(error)))
             else:
-                observed.append(
-                    ObservedObject(
-                        path=file.path,
-                        disk_path=file.disk_path,
-                        object_key=object_key_of(installation_key, record.name, file.path),
-                        blob_sha256=sha256,
-                        size_bytes=file.size_bytes,
-                        mtime_ns=file.mtime_ns,
-                        inode=file.inode,
-                        acl_class_id=acl_class.id,
-                    )
-                )
+                key = object_key_of(installation_key, record.name, file.path)
+                observed[file.path] = _observed(now, key, classes.of(file.path))
             task.advance()
-    seen = {file.path for file in listed}
-    gone = [each for each in known.values() if each.path not in seen]
     at = clock().isoformat(timespec="seconds")
+    listed = {file.path for file in census.files}
+    absent = [each for path, each in known.items() if path not in listed]
+    new = [each for path, each in observed.items() if path not in known]
+    moves = match_moves(absent, new)
+    origins = {move.origin.id for move in moves}
     with catalog.transaction() as session:
+        if record.id not in {each.id for each in session.sources.all()}:
+            raise UsageError(f"source '{record.name}' has been removed; add it again with 'ki add-source' to sync it")
+        verdict = judge(
+            [each.id for each in absent if each.id not in origins],
+            len(known),
+            session.holds.get(record.id),
+            at=at,
+            confirmed=confirm_deletions,
+            counts=scan_counts,
+        )
+        session.holds.set(record.id, verdict.hold)
+        ended = verdict.gone | origins
+        # A file that cannot be read, or whose absence is not believed, is still subject to a wall that went up.
+        kept = [each for path, each in known.items() if path not in observed and each.id not in ended]
+        regranted = _regrant(session, kept, classes)
         for acl_class in classes.used():
             session.acl_classes.put(acl_class)
-        counts = _record(session, record.id, known, observed, gone, at)
-        # A file that cannot be read now is still subject to a wall that went up meanwhile.
-        regranted = counts.grants_changed + _regrant(session, known, unreadable, classes)
+        # Ended first: a path may be current only once.
+        session.objects.end(sorted(ended), ObjectState.TOMBSTONED, at)
+        changed = _record(session, record.id, known, observed.values(), moves, at)
+        regranted += sum(
+            each.acl_class_id != known[path].acl_class_id for path, each in observed.items() if path in known
+        )
         if regranted:
             session.meta.raise_policy_epoch()
+        current = sorted((*observed, *(each.path for each in kept)))
+        unmatched = sorted(grants.keys() - set(current) - _present(census))
         session.sources.set_synced(record.id, at)
+        session.sources.set_findings(record.id, _findings(census.skipped, unreadable, unmatched))
     return SyncReport(
         source=record.name,
-        new=counts.new,
-        changed=counts.changed,
-        moved=counts.moved,
-        gone=len(gone) - counts.moved,
-        unchanged=counts.unchanged,
+        new=len(new) - len(moves),
+        changed=changed,
+        moved=len(moves),
+        gone=len(verdict.gone),
+        unchanged=len(observed) - len(new) - changed,
         grants_changed=regranted,
         hashed=hashed,
-        skipped=tuple(skipped),
+        noise=len(census.noise),
+        vanished=len(vanished),
+        skipped=census.skipped,
         unreadable=tuple(unreadable),
+        hold=verdict.hold,
+        without_grants=tuple(path for path in current if not classes.of(path).grants),
+        moved_out_of_sight=tuple(move for move in moves if not classes.of(move.to).grants),
+        grants_without_file=tuple(unmatched),
     )
 
 
@@ -131,17 +173,11 @@ def apply_grants(catalog: Catalog, record: SourceRecord, grants: Mapping[str, tu
 
     A wall has to go up whether or not the share behind it can be reached.
     """
-    classes = _Classes(grants)
     with catalog.transaction() as session:
-        known = session.objects.current(record.id)
-        changed = [each for each in known if each.acl_class_id != classes.of(each.path).id]
-        for acl_class in classes.used():
-            session.acl_classes.put(acl_class)
-        for each in changed:
-            session.objects.set_acl_class(each.id, classes.of(each.path).id)
-        if changed:
+        regranted = _regrant(session, session.objects.current(record.id), _Classes(grants))
+        if regranted:
             session.meta.raise_policy_epoch()
-    return len(changed)
+    return regranted
 
 
 class _Classes:
@@ -161,60 +197,66 @@ class _Classes:
         return sorted(self._by_grants.values(), key=lambda each: each.id)
 
 
-@dataclass
-class _Counts:
-    new: int = 0
-    changed: int = 0
-    moved: int = 0
-    unchanged: int = 0
-    grants_changed: int = 0
-
-
 def _record(
     session: CatalogSession,
     source_id: int,
     known: Mapping[str, ObjectRecord],
-    observed: Sequence[ObservedObject],
-    gone: Sequence[ObjectRecord],
+    observed: Iterable[ObservedObject],
+    moves: Sequence[Move],
     at: str,
-) -> _Counts:
-    counts = _Counts()
-    gone_by_blob: defaultdict[str, list[ObjectRecord]] = defaultdict(list)
-    for each in gone:
-        gone_by_blob[each.blob_sha256].append(each)
-    # Ended first: a path may be current only once.
-    session.objects.end([each.id for each in gone], ObjectState.TOMBSTONED, at)
+) -> int:
+    """Returns how many files hold other bytes than before."""
+    origins = {move.to: move.origin.id for move in moves}
+    changed = 0
     for seen in observed:
         before = known.get(seen.path)
         if before is None:
-            candidates = gone_by_blob[seen.blob_sha256]
-            origin = candidates.pop(0) if candidates else None
-            session.objects.add(source_id, seen, at, origin.id if origin else None)
-            counts.moved += origin is not None
-            counts.new += origin is None
+            session.objects.add(source_id, seen, at, origins.get(seen.path))
         elif before.blob_sha256 != seen.blob_sha256:
             session.objects.end([before.id], ObjectState.SUPERSEDED, at)
             session.objects.add(source_id, seen, at)
-            counts.changed += 1
-            counts.grants_changed += before.acl_class_id != seen.acl_class_id
-        else:
-            counts.unchanged += 1
-            counts.grants_changed += before.acl_class_id != seen.acl_class_id
-            if _stored(before) != _stored(seen):
-                session.objects.update_hints(before.id, seen)
-    return counts
-
-
-def _regrant(
-    session: CatalogSession, known: Mapping[str, ObjectRecord], unreadable: Sequence[SkippedFile], classes: _Classes
-) -> int:
-    changed = 0
-    for each in unreadable:
-        before = known.get(each.path)
-        if before is not None and before.acl_class_id != classes.of(each.path).id:
-            session.objects.set_acl_class(before.id, classes.of(each.path).id)
             changed += 1
+        elif _stored(before) != _stored(seen):
+            session.objects.update_hints(before.id, seen)
     return changed
+
+
+def _regrant(session: CatalogSession, objects: Iterable[ObjectRecord], classes: _Classes) -> int:
+    """Give objects that were not read the class of their path; returns how many had another."""
+    changed = [each for each in objects if each.acl_class_id != classes.of(each.path).id]
+    for each in changed:
+        session.acl_classes.put(classes.of(each.path))
+        session.objects.set_acl_class(each.id, classes.of(each.path).id)
+    return len(changed)
+
+
+def _observed(now: HashedFile, object_key: str, acl_class: AclClass) -> ObservedObject:
+    return ObservedObject(
+        path=now.file.path,
+        disk_path=now.file.disk_path,
+        object_key=object_key,
+        blob_sha256=now.sha256,
+        size_bytes=now.file.size_bytes,
+        mtime_ns=now.file.mtime_ns,
+        inode=now.file.inode,
+        acl_class_id=acl_class.id,
+    )
+
+
+def _present(census: Census) -> set[str]:
+    """Every path at which something lies, whether it is indexed or not."""
+    return {file.path for file in census.files} | {each.path for each in census.skipped} | census.noise
+
+
+def _findings(
+    skipped: Iterable[SkippedFile], unreadable: Iterable[SkippedFile], unmatched: Iterable[str]
+) -> Iterator[tuple[FindingKind, str, str]]:
+    for each in skipped:
+        yield FindingKind.SKIPPED, each.path, each.reason
+    for each in unreadable:
+        yield FindingKind.UNREADABLE, each.path, each.reason
+    for path in unmatched:
+        yield FindingKind.GRANTS_WITHOUT_FILE, path, "the ACL map grants it, but no such file is there"
 
 
 def _hints(file: ObjectRecord | ListedFile) -> tuple[str, int, int, int]:

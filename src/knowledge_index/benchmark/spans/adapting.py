@@ -18,7 +18,8 @@ from knowledge_index.benchmark.spans.eval_set import (
     write_eval_set,
 )
 from knowledge_index.benchmark.spans.intervals import Span, merge_overlapping
-from knowledge_index.convert import converter_for
+from knowledge_index.config import ConversionSettings
+from knowledge_index.convert.isolated import IsolatedConverter
 from knowledge_index.convert.normalise import normal_form
 from knowledge_index.domain.errors import ConversionError, InputError
 from knowledge_index.domain.progress import Progress
@@ -74,9 +75,10 @@ def adapt(folder: Path, queries_file: Path, out: Path, metadata_file: Path | Non
     ids = _ids([path for path, _ in files])
     metadata = _metadata(metadata_file, ids) if metadata_file else {}
     documents = []
-    with progress.task("convert", len(files)) as task:
+    settings = ConversionSettings.model_validate({})
+    with progress.task("convert", len(files)) as task, IsolatedConverter(settings) as converter:
         for path, file in files:
-            documents.append(_converted(path, file, ids[path], metadata.get(ids[path], {})))
+            documents.append(_converted(converter, path, file, ids[path], metadata.get(ids[path], {})))
             task.advance()
     by_name = {name: each for path, each in zip(ids, documents, strict=True) for name in (path, ids[path])}
     queries = _queries(queries_file, by_name)
@@ -118,9 +120,11 @@ def _ids(paths: Sequence[str]) -> dict[str, str]:
     return {path: path if shared[stem] > 1 or stem in stems else stem for path, stem in stems.items()}
 
 
-def _converted(path: str, file: Path, doc_id: str, metadata: Mapping[str, FieldValue]) -> EvalDocument:
+def _converted(
+    converter: IsolatedConverter, path: str, file: Path, doc_id: str, metadata: Mapping[str, FieldValue]
+) -> EvalDocument:
     try:
-        converted = converter_for(path).convert(file.read_bytes())
+        converted = converter.convert(path, file.read_bytes())
     except ConversionError as error:
         raise InputError(f"{file}: {error} ({error.error_class})") from error
     except OSError as error:
