@@ -102,6 +102,40 @@ def global_idf(world: World, request: Request) -> bytes:
     return answer(World(world.firm, replace(world.service, lexical=LeakyIndex(world.service.lexical, spoil))), request)
 
 
+def share_of_all_documents(world: World, request: Request) -> bytes:
+    """How common a word is, is counted over every document: it decides what names a paper."""
+
+    def spoil(search, query, scope, filters, pool):  # type: ignore[no-untyped-def]
+        counted = search(query, everything_in(world), replace(filters, excluded_row_keys=frozenset()), pool)
+        return replace(search(query, scope, filters, pool), share_of=counted.share_of, documents=counted.documents)
+
+    profiles: Any = LeakyIndex(world.service.profiles, spoil)
+    return answer(World(world.firm, replace(world.service, profiles=profiles)), request)
+
+
+def rank_of_all_documents(world: World, request: Request) -> bytes:
+    """The documents' own scores come from counts over every document."""
+
+    def spoil(search, query, scope, filters, pool):  # type: ignore[no-untyped-def]
+        mine = search(query, scope, filters, 10**6)
+        counted = search(query, everything_in(world), replace(filters, excluded_row_keys=frozenset()), 10**6)
+        visible = {row.row_key for row in mine.rows}
+        return replace(mine, rows=tuple(row for row in counted.rows if row.row_key in visible))
+
+    profiles: Any = LeakyIndex(world.service.profiles, spoil)
+    return answer(World(world.firm, replace(world.service, profiles=profiles)), request)
+
+
+def explanation_of_another(world: World, request: Request) -> bytes:
+    """What was recognised is told as it was found before the catalog and the scope had their say."""
+    result = answer(world, request)
+    if request.kind != "search" or not request.text.strip():
+        return result
+    return (
+        result + repr(world.service.profiles.search(request.text, everything_in(world), SearchFilters(), 10)).encode()
+    )
+
+
 def count(world: World, request: Request) -> bytes:
     found = world.service.lexical.search_text(request.text, everything_in(world), SearchFilters(), 10**6)
     return answer(world, request) + f" of {len(found)}".encode()
@@ -169,6 +203,7 @@ def facet(world: World, request: Request) -> bytes:
 LEAKS = [
     *(global_idf, count, sequential_id, shared_cache, tie_by_insertion),
     *(snippet, error_text, approximate_index, stale_statistics, facet),
+    *(share_of_all_documents, rank_of_all_documents, explanation_of_another),
 ]
 
 
@@ -176,6 +211,8 @@ def test_the_pairs_differ_in_nothing_before_a_leak_is_planted(pairs: list[Pair])
     assert [differences(one, other, requests) for one, other, requests in pairs] == [[], [], []]
     found = [answer(one, each) for one, _, requests in pairs for each in requests if each.kind == "search"]
     assert sum(b"SearchHit(" in each for each in found) > len(found) / 2
+    assert sum(b"mentioned=('" in each for each in found) > len(found) / 10
+    assert sum(b"mentioned=()" in each for each in found) > len(found) / 10
 
 
 @pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.__name__)

@@ -45,6 +45,8 @@ WORDS = (
     "Miete",
     "lot",
 )
+# Each opens a few papers, so that some are named and others say the same under no name.
+PARTIES = ("Nordkai", "Walfisch", "Brandung", "Ostwind")
 REFERENCES = ("12 O 345/25", "HRB 40711", "EUR 48,250.00", "EUR 12.400,00", "30 September 2026")
 
 
@@ -199,7 +201,10 @@ def _paper(draw: random.Random, name: str, grants: tuple[str, ...]) -> Paper:
 
 
 def text_of_a_paper(draw: random.Random) -> str:
-    lines = [" ".join(draw.choices(WORDS, k=draw.randint(3, 9))).capitalize() + "."]
+    opening = draw.choices(WORDS, k=draw.randint(3, 9))
+    if draw.random() < 0.6:
+        opening.append(draw.choice(PARTIES))
+    lines = [f"{' '.join(opening)}."]
     for number in range(1, draw.randint(2, 5)):
         lines.append(f"{number}. {draw.choice(WORDS).capitalize()}")
         lines.append(" ".join([*draw.choices(WORDS, k=draw.randint(20, 60)), draw.choice(REFERENCES)]) + ".")
@@ -233,6 +238,10 @@ def requests_for(world: World, hidden_ids: list[str], draw: random.Random, count
     made.append(Request("search", CALLER, " "))
     while len(made) < count:
         words = draw.choices([*WORDS, *REFERENCES, "unheard"], k=draw.choice([1, 1, 2, 3, 6]))
+        if draw.random() < 0.5:
+            # Names of papers on either side of the wall, and of none.
+            name = draw.choice([*PARTIES, "paper 0", "paper 1", "other 0", "once 1", "Supply", "Leviathan"])
+            words = [name, *words] if draw.random() < 0.5 else [*words, "under", "the", name]
         settings = draw.choice([preset(name, RetrievalSettings()) for name in PresetName])
         settings = settings.model_copy(
             update={

@@ -1,0 +1,143 @@
+"""How much a search loses when a pasted value is typed otherwise than it stands in the paper.
+
+    python benchmarks/typed_variants.py --home HOME --gold NAME|FILE [--preset full] [--json FILE]
+
+HOME is an installation in which the gold's firm is indexed. Of each factoid query four variants are made: in lower case;
+without punctuation; its first 60 % of words; and, where it holds a date, the date in its German form. Each variant is
+compared in nDCG@10 with the exact form of the same queries, as their quotient and as a difference with a 95 % interval
+from resampling scenarios. A variant that is no different from the exact form is left out.
+"""
+
+import argparse
+import json
+import math
+import re
+import string
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+
+from knowledge_index.access import compile_scope
+from knowledge_index.benchmark.evaluation import SEARCH_LIMIT
+from knowledge_index.benchmark.freezing import load_frozen_gold
+from knowledge_index.benchmark.gold_types import GoldKind, GoldQuery
+from knowledge_index.benchmark.metrics import score_rankings
+from knowledge_index.benchmark.presets import PresetName, preset
+from knowledge_index.benchmark.rankings import rank_hits
+from knowledge_index.benchmark.statistics import paired_cluster_bootstrap
+from knowledge_index.catalog import open_catalog
+from knowledge_index.config import load_config
+from knowledge_index.config.home import Home
+from knowledge_index.domain.identifiers import IdentifierKind, extract_identifiers
+from knowledge_index.domain.search import SearchFilters
+from knowledge_index.embed import build_embedder
+from knowledge_index.retrieval import open_retrieval
+
+PARTIAL_SHARE = 0.6
+GERMAN_MONTHS = (
+    *("Januar", "Februar", "März", "April", "Mai", "Juni"),
+    *("Juli", "August", "September", "Oktober", "November", "Dezember"),
+)
+# Typographic marks beside those of ASCII.
+_PUNCTUATION = re.compile(f"[{re.escape(string.punctuation)}–—’‘“”„«»§…·]")
+
+
+def without_punctuation(query: str) -> str:
+    """Every mark becomes a blank, as someone types who does not look for it on the keyboard."""
+    return " ".join(_PUNCTUATION.sub(" ", query).split())
+
+
+def first_words(query: str) -> str:
+    """The first 60 % of the words, at least one."""
+    words = query.split()
+    return " ".join(words[: max(1, math.floor(PARTIAL_SHARE * len(words)))])
+
+
+def with_german_dates(query: str) -> str:
+    """``March 1, 2026`` as ``1. März 2026``; anything else stays."""
+    typed = query
+    for each in reversed(extract_identifiers(query)):
+        if each.kind is IdentifierKind.DATE:
+            day = date.fromisoformat(each.normalised)
+            german = f"{day.day}. {GERMAN_MONTHS[day.month - 1]} {day.year}"
+            typed = f"{typed[: each.start_char]}{german}{typed[each.end_char :]}"
+    return typed
+
+
+VARIANTS: dict[str, Callable[[str], str]] = {
+    "lower case": str.lower,
+    "no punctuation": without_punctuation,
+    "first 60 % of words": first_words,
+    "German date": with_german_dates,
+}
+
+
+def variants_of(queries: Sequence[GoldQuery]) -> dict[str, list[GoldQuery]]:
+    """The typed form of each query that it changes, by variant."""
+    made = {
+        name: [each.model_copy(update={"query": typed(each.query)}) for each in queries]
+        for name, typed in VARIANTS.items()
+    }
+    exact = {each.gold_id: each.query for each in queries}
+    return {
+        name: [each for each in typed if each.query.strip() and each.query != exact[each.gold_id]]
+        for name, typed in made.items()
+    }
+
+
+def main() -> None:
+    """Measure and print one line a variant."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--gold", required=True)
+    parser.add_argument("--preset", type=PresetName, default=PresetName.FULL)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    home = Home(arguments.home)
+    config = load_config(home.folder, {}, {}).config
+    settings = preset(arguments.preset, config.retrieval)
+    queries = [each for each in load_frozen_gold(arguments.gold).queries if each.kind is GoldKind.FACTOID]
+    catalog = open_catalog(home.catalog_file)
+    try:
+        service = open_retrieval(home, catalog, config, build_embedder(config.embedding))
+        with catalog.transaction() as session:
+            scopes = {each.principal: compile_scope(session, frozenset({each.principal})) for each in queries}
+
+        def ndcg_of(asked: Sequence[GoldQuery]) -> dict[str, float]:
+            rankings = [
+                rank_hits(
+                    each,
+                    service.search(each.query, scopes[each.principal], settings, SearchFilters(), SEARCH_LIMIT).hits,
+                )
+                for each in asked
+            ]
+            return {gold_id: each.ndcg_at_10 for gold_id, each in score_rankings(asked, rankings).items()}
+
+        exact = ndcg_of(queries)
+        lines = []
+        print(f"{len(queries)} factoid queries, exact: nDCG@10 {math.fsum(exact.values()) / len(exact):.3f}")
+        for name, asked in variants_of(queries).items():
+            if not asked:
+                print(f"  {name:22} no query is changed by it")
+                continue
+            typed = ndcg_of(asked)
+            mean = math.fsum(typed.values()) / len(asked)
+            mean_exact = math.fsum(exact[each.gold_id] for each in asked) / len(asked)
+            found = paired_cluster_bootstrap(
+                [typed[each.gold_id] - exact[each.gold_id] for each in asked], [each.scenario_id for each in asked]
+            )
+            relative = mean / mean_exact if mean_exact else math.nan
+            interval = "none" if found.low is None else f"{found.low:+.3f} to {found.high:+.3f}"
+            print(
+                f"  {name:22} {len(asked):4} queries  nDCG@10 {mean:.3f} of {mean_exact:.3f} = {relative:6.1%}"
+                f"  difference {found.mean:+.3f} ({interval})"
+            )
+            lines.append({"variant": name, "queries": len(asked), "ndcg": mean, "exact": mean_exact, "low": found.low})
+    finally:
+        catalog.close()
+    if arguments.json:
+        arguments.json.write_text(json.dumps(lines, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
