@@ -2,7 +2,7 @@
 
     python benchmarks/typed_variants.py --home HOME --gold NAME|FILE [--preset full] [--json FILE]
 
-HOME is an installation in which the gold's firm is indexed. Of each factoid query four variants are made: in lower case;
+HOME is an installation in which the gold's firm is indexed. Of each factoid query four variants: lower case;
 without punctuation; its first 60 % of words; and, where it holds a date, the date in its German form. Each variant is
 compared in nDCG@10 with the exact form of the same queries, as their quotient and as a difference with a 95 % interval
 from resampling scenarios. A variant that is no different from the exact form is left out.
