@@ -1,11 +1,14 @@
 """search and show."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from knowledge_index.cli.output import one_line, print_json, printable
 from knowledge_index.cli.state import State
+
+if TYPE_CHECKING:
+    from knowledge_index.retrieval import VersionChain
 
 _AsOption = Annotated[
     str, typer.Option("--as", metavar="PRINCIPALS", help="Who asks: user:a,group:b. Nothing is assumed.")
@@ -59,6 +62,8 @@ def search(
         typer.echo(f"    {printable(f'{hit.source}:{hit.path}')}")
         typer.echo(f"    {printable(matter_name + ('  |  ' + hit.heading if hit.heading else ''))}")
         typer.echo(f"    {one_line(hit.passage, 220)}")
+        if hit.most_binding is not None:
+            typer.echo(f"    also: {hit.most_binding.version_status} ({printable(hit.most_binding.path)})")
         found_by = ", ".join(f"{leg.leg} #{leg.rank}" for leg in hit.legs)
         typer.echo(f"    {found_by}  ki show {hit.hit_id} --as {printable(principals)}\n")
     for note in result.notes:
@@ -69,15 +74,21 @@ def show(
     context: typer.Context,
     hit: Annotated[str, typer.Argument(metavar="HIT", help="The id that a search printed.")],
     principals: _AsOption,
+    versions: Annotated[
+        bool, typer.Option("--versions", help="The versions of the hit's paper instead, earliest first.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Show a hit's passage in its context."""
+    """Show a hit's passage in its context, or the versions of its paper."""
     from knowledge_index.domain.principals import parse_principals
-    from knowledge_index.retrieval import show_hit
+    from knowledge_index.retrieval import list_versions, show_hit
 
     state: State = context.obj
     caller = parse_principals(principals)
     with state.catalog() as catalog:
+        if versions:
+            _print_versions(list_versions(catalog, hit, caller), as_json)
+            return
         shown = show_hit(catalog, hit, caller)
     each = shown.occurrence
     if as_json:
@@ -109,3 +120,16 @@ def show(
     typer.echo(f"… {before}" if before else "")
     typer.echo(f"\n>>> {passage} <<<\n")
     typer.echo(f"{after} …" if after else "")
+
+
+def _print_versions(chain: "VersionChain", as_json: bool) -> None:
+    if as_json:
+        print_json(chain)
+        return
+    for place, each in enumerate(chain.versions, start=1):
+        mark = "  <- this hit" if each.is_asked_for else ""
+        typer.echo(f"{place:2}. {printable(f'{each.source}:{each.path}')}{mark}")
+        typer.echo(f"    {each.version_status}: {printable(each.status_evidence)}")
+        typer.echo(f"    order: {printable(each.order_evidence or 'nothing says')}")
+        for link in each.links:
+            typer.echo(f"    {link.evidence} {printable(link.path)} ({link.similarity:.2f})")

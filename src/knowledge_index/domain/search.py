@@ -31,11 +31,21 @@ class LegRank:
 
 
 @dataclass(frozen=True)
+class OtherVersion:
+    """Another version of a hit's paper."""
+
+    path: str
+    version_status: VersionStatus
+
+
+@dataclass(frozen=True)
 class SearchHit:
     """One cited passage.
 
     ``hit_id`` is what ``ki show`` takes. ``passage == text[start_char:end_char]`` of the converted text whose SHA-256
     is ``text_sha256``. ``document_key`` names the logical paper; ``path`` is relative to the source's root, in NFC.
+    ``other_versions`` counts the paper's other versions that the caller may see; ``most_binding`` is the most binding
+    of them where the passage is shown in a less binding one.
     """
 
     hit_id: str
@@ -54,6 +64,8 @@ class SearchHit:
     converter: str
     score: float
     legs: tuple[LegRank, ...]
+    other_versions: int = 0
+    most_binding: OtherVersion | None = None
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ _FOLDER_STATUS = re.compile(
     rf"(?:\d{{1,2}}{_SEPARATOR})?(?:(?P<executed>{_alternatives(_EXECUTED_WORDS)})(?:{_SEPARATOR}copies)?"
     rf"|(?P<final>{_alternatives(_FINAL_WORDS)}|finals)|(?P<draft>{_alternatives(_DRAFT_WORDS)}|drafts|redlines|entwürfe)"
     rf"|(?P<kept>old|superseded|previous{_SEPARATOR}versions|alt|alte{_SEPARATOR}fassungen|archive|archiv)"
-    rf"|closing|vollzug)",
+    rf"|(?P<round>(?:round|runde|turn){_SEPARATOR}?\d{{1,2}})|closing|vollzug)",
     re.IGNORECASE,
 )
 
@@ -94,6 +94,12 @@ class VersionName:
 
 
 STATUS_ORDER = {VersionStatus.UNKNOWN: 1, VersionStatus.DRAFT: 0, VersionStatus.FINAL: 2, VersionStatus.EXECUTED: 3}
+BINDING_FIRST = {
+    VersionStatus.EXECUTED: 0,
+    VersionStatus.FINAL: 1,
+    VersionStatus.DRAFT: 2,
+    VersionStatus.UNKNOWN: 3,
+}
 _BY_RANK = (VersionStatus.EXECUTED, VersionStatus.FINAL, VersionStatus.DRAFT)
 
 
@@ -203,7 +209,8 @@ def version_name_of(path: str) -> VersionName:
         order=(STATUS_ORDER[status], 0 if is_kept else 1, major, minor, reading.date, reading.copy),
         status_evidence=status_evidence,
         order_evidence=", ".join(part for part in said if part),
-        names_its_paper=not (reading.has_weak_mark or reading.copy or reading.date),
+        names_its_paper=not (reading.has_weak_mark or reading.copy or reading.date)
+        and (bool(reading.marks) or not _lies_in_a_round(pure.parent)),
         is_dated=reading.date > 0,
     )
 
@@ -223,8 +230,14 @@ def _folder_says(folder: PurePosixPath) -> tuple[VersionStatus, str, bool]:
     return VersionStatus.UNKNOWN, kept, bool(kept)
 
 
+def _lies_in_a_round(folder: PurePosixPath) -> bool:
+    """Whether the folder holds one round of a negotiation: an unmarked name that comes back there may be another's."""
+    match = _FOLDER_STATUS.fullmatch(folder.name)
+    return match is not None and bool(match["round"])
+
+
 def paper_folder_of(path: str) -> str:
-    """The folder that a paper lies in: subfolders named for a status (``signed``, ``Entwürfe``, ``closing``) are off.
+    """The folder that a paper lies in: subfolders named for a status or a round (``signed``, ``round-2``) are off.
 
     An executed copy in such a subfolder belongs to the paper beside it.
     """

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from knowledge_index.access import compile_scope
-from knowledge_index.catalog import Catalog
+from knowledge_index.catalog import Catalog, CatalogSession
 from knowledge_index.catalog.records import Occurrence
 from knowledge_index.domain.errors import NotVisibleError
+from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.principals import Principal
 from knowledge_index.retrieval.hit_ids import parse_hit_id
 
@@ -29,17 +30,8 @@ def show_hit(catalog: Catalog, hit_id: str, principals: frozenset[Principal]) ->
         NotVisibleError: there is no such passage, it has changed or gone, or the caller may not see it: one message
             for all four.
     """
-    unseen = NotVisibleError(
-        f"'{hit_id}' names no passage that this caller may see now; search again and take the id from the result"
-    )
-    parts = parse_hit_id(hit_id)
-    if parts is None:
-        raise unseen
     with catalog.transaction() as session:
-        scope = compile_scope(session, principals)
-        found = session.passages.occurrence_of_span(parts.object_key, parts.start_char, parts.end_char, scope)
-        if found is None or not found.text_sha256.startswith(parts.text_mark):
-            raise unseen
+        found = occurrence_of_hit(session, hit_id, compile_scope(session, principals))
         before_start = max(0, found.start_char - _CONTEXT_CHARS)
         return ShownPassage(
             found,
@@ -47,3 +39,19 @@ def show_hit(catalog: Catalog, hit_id: str, principals: frozenset[Principal]) ->
             session.passages.text_between(found.object_id, found.start_char, found.end_char),
             session.passages.text_between(found.object_id, found.end_char, found.end_char + _CONTEXT_CHARS),
         )
+
+
+def occurrence_of_hit(session: CatalogSession, hit_id: str, scope: Scope) -> Occurrence:
+    """Where the passage that ``hit_id`` names stands.
+
+    Raises:
+        NotVisibleError: as for :func:`show_hit`.
+    """
+    parts = parse_hit_id(hit_id)
+    if parts is not None:
+        found = session.passages.occurrence_of_span(parts.object_key, parts.start_char, parts.end_char, scope)
+        if found is not None and found.text_sha256.startswith(parts.text_mark):
+            return found
+    raise NotVisibleError(
+        f"'{hit_id}' names no passage that this caller may see now; search again and take the id from the result"
+    )
