@@ -20,20 +20,20 @@ _SQL_VARIABLES = 500
 # Both ends of a pair are asked for, since undirected evidence is stored once. CROSS JOIN keeps SQLite to that order.
 _NEIGHBOURS = text(
     """
-    WITH pair(here, there, evidence, points_away) AS (
-        SELECT one.id, p.other_id, p.evidence, 1 FROM json_each(:keys) AS k
+    WITH here(id, acl_class_id, document_key) AS (
+        SELECT one.id, one.acl_class_id, one.document_key FROM json_each(:keys) AS k
         CROSS JOIN source_object AS one ON one.document_key = k.value AND one.state = 'current'
-        CROSS JOIN version_relation AS p ON p.object_id = one.id
+    ), pair(id, acl_class_id, document_key, other_id, evidence, points_away) AS (
+        SELECT here.*, p.other_id, p.evidence, 1
+        FROM here CROSS JOIN version_relation AS p ON p.object_id = here.id
         UNION ALL
-        SELECT one.id, p.object_id, p.evidence, 0 FROM json_each(:keys) AS k
-        CROSS JOIN source_object AS one ON one.document_key = k.value AND one.state = 'current'
-        CROSS JOIN version_relation AS p ON p.other_id = one.id
+        SELECT here.*, p.object_id, p.evidence, 0
+        FROM here CROSS JOIN version_relation AS p ON p.other_id = here.id
     )
-    SELECT one.acl_class_id, other.acl_class_id AS other_acl_class_id, one.id, one.document_key,
-           other.document_key AS other_document_key, other.path, evidence, points_away
-    FROM pair CROSS JOIN source_object AS one ON one.id = here
-    CROSS JOIN source_object AS other ON other.id = there AND other.state = 'current'
-    WHERE one.document_key <> other.document_key
+    SELECT pair.acl_class_id, other.acl_class_id, pair.id, pair.document_key, other.document_key, other.path,
+           evidence, points_away
+    FROM pair CROSS JOIN source_object AS other ON other.id = other_id AND other.state = 'current'
+    WHERE pair.document_key <> other.document_key
        OR (evidence = 'pdf of' AND points_away) OR (evidence = 'redline of' AND NOT points_away)
     """
 )
@@ -173,15 +173,16 @@ class Versions:
         while frontier:
             seen |= frontier
             found: set[str] = set()
-            for row in self._connection.execute(_NEIGHBOURS, {"keys": json.dumps(sorted(frontier))}):
-                if row.acl_class_id not in scope.acl_class_ids or row.other_acl_class_id not in scope.acl_class_ids:
+            rows = self._connection.execute(_NEIGHBOURS, {"keys": json.dumps(sorted(frontier))})
+            for acl, other_acl, object_id, key, other_key, path, evidence, points_away in rows:
+                if acl not in scope.acl_class_ids or other_acl not in scope.acl_class_ids:
                     continue
-                joined[row.document_key].add(row.other_document_key)
-                found.add(row.other_document_key)
-                if row.evidence == PairEvidence.PDF_OF and row.points_away:
-                    word_file_of[row.id] = min(row.path, word_file_of.get(row.id, row.path))
-                elif row.evidence == PairEvidence.REDLINE_OF and not row.points_away:
-                    redline_of[row.id] = min(row.path, redline_of.get(row.id, row.path))
+                joined[key].add(other_key)
+                found.add(other_key)
+                if evidence == PairEvidence.PDF_OF and points_away:
+                    word_file_of[object_id] = min(path, word_file_of.get(object_id, path))
+                elif evidence == PairEvidence.REDLINE_OF and not points_away:
+                    redline_of[object_id] = min(path, redline_of.get(object_id, path))
             frontier = found - seen
         return VisiblePapers(_least_of_each_component(seen, joined), word_file_of, redline_of)
 

@@ -76,6 +76,10 @@ class VersionCandidate:
         return Counter(self.words)
 
     @cached_property
+    def _words_as_written(self) -> frozenset[str]:
+        return frozenset(_WORD.findall(self.text))
+
+    @cached_property
     def _opening(self) -> str:
         words = [match.end() for match, _ in zip(_WORD.finditer(self.text), range(_OPENING_WORDS), strict=False)]
         return self.text[: words[-1]] if words else ""
@@ -93,8 +97,7 @@ class VersionCandidate:
         missing = {
             word for word in words if word.casefold() not in _NO_NAMES and word.casefold() not in other._word_counts
         }
-        written_small = set(_WORD.findall(self.text)) if missing else set()
-        return {word.casefold() for word in missing if word.casefold() not in written_small}
+        return {word.casefold() for word in missing if word.casefold() not in self._words_as_written}
 
     def own_numbers(self, other: "VersionCandidate") -> set[str]:
         """Numbers in the opening of this text that stand nowhere in the other."""

@@ -4,9 +4,14 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from datasketch import MinHash
 
 SHINGLE_WORDS = 4
 # Another scheme of shingles or hashes makes stored signatures useless: it is part of their key.
@@ -58,11 +63,17 @@ def overlap_of(first: Shingles, second: Shingles) -> Overlap:
     return Overlap(shared / (len(first) + len(second) - shared), shared / min(len(first), len(second)))
 
 
-def signature_of(shingles: Shingles) -> bytes:
-    """The MinHash signature of a text: a function of its shingles alone, on any machine."""
+@cache
+def _empty_sketch() -> "MinHash":
+    """Kept, since making its permutations costs as much as a short text's signature."""
     from datasketch import MinHash
 
-    sketch = MinHash(num_perm=_PERMUTATIONS, seed=_SEED, scheme="affine32", hashfunc=int)
+    return MinHash(num_perm=_PERMUTATIONS, seed=_SEED, scheme="affine32", hashfunc=int)
+
+
+def signature_of(shingles: Shingles) -> bytes:
+    """The MinHash signature of a text: a function of its shingles alone, on any machine."""
+    sketch = _empty_sketch().copy()
     sketch.update_batch((shingles >> np.uint64(32)).tolist())
     return bytes(sketch.hashvalues.astype("<u4").tobytes())
 
@@ -74,12 +85,14 @@ def pairs_to_compare(signatures: Mapping[int, Iterable[bytes]], wanted: Iterable
     """
     from datasketch import MinHash, MinHashLSH
 
+    permutations = _empty_sketch().permutations
     index = MinHashLSH(num_perm=_PERMUTATIONS, params=(_BANDS, _ROWS))
     sketches = {
         (key, place): MinHash(
             num_perm=_PERMUTATIONS,
             seed=_SEED,
             scheme="affine32",
+            permutations=permutations,
             hashvalues=np.frombuffer(signature, dtype="<u4").astype(np.uint32),
         )
         for key, several in sorted(signatures.items())
