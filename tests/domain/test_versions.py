@@ -140,7 +140,7 @@ def test_a_long_hostile_name_is_read_like_any_other() -> None:
         ("m/03 Unterzeichnet/nda.pdf", "m"),
         ("m/Executed/old/nda.docx", "m"),
         ("m/round-2/nda.docx", "m"),
-        ("signed/nda.pdf", "."),
+        ("signed/nda.pdf", "signed"),
         ("nda.pdf", "."),
         ("Final/loan/nda.docx", "Final/loan"),
         ("m/first-draft-scenario-01/nda.docx", "m/first-draft-scenario-01"),

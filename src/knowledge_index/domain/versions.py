@@ -239,10 +239,10 @@ def _lies_in_a_round(folder: PurePosixPath) -> bool:
 def paper_folder_of(path: str) -> str:
     """The folder that a paper lies in: subfolders named for a status or a round (``signed``, ``round-2``) are off.
 
-    An executed copy in such a subfolder belongs to the paper beside it.
+    An executed copy in such a subfolder belongs to the paper beside it. A top folder stays: it may be a matter.
     """
     parts = list(PurePosixPath(unicodedata.normalize("NFC", path)).parent.parts)
-    while parts and _FOLDER_STATUS.fullmatch(parts[-1]):
+    while len(parts) > 1 and _FOLDER_STATUS.fullmatch(parts[-1]):
         parts.pop()
     return "/".join(parts) or "."
 
