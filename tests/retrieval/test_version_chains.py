@@ -119,7 +119,7 @@ def test_what_a_caller_sees_of_versions_is_what_an_estate_of_the_visible_alone_s
 
 @pytest.mark.slow
 @given(FILES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_many_estates_show_of_versions_what_the_visible_alone_shows(files) -> None:
     _assert_the_visible_alone_decide(files)
 

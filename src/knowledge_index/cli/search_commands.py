@@ -79,7 +79,7 @@ def show(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Show a hit's passage in its context, or the versions of its paper."""
+    """Show a hit's passage, or its paper's versions."""
     from knowledge_index.domain.principals import parse_principals
     from knowledge_index.retrieval import list_versions, show_hit
 

@@ -37,7 +37,8 @@ _NO_NAMES = frozenset(
         *("ausfertigung", "endfassung", "execution", "signed", "comments", "confidential", "vertraulich", "exhibit"),
     }
 )
-_PLACEHOLDER = re.compile(r"\[[^\]\n]{0,60}\]|_{3,}|[●•…]|\.{4,}|\bxxx+\b", re.IGNORECASE)
+# "[*]" is no open place but words withheld when a contract was published.
+_PLACEHOLDER = re.compile(r"\[[^\]\n*]{0,60}\]|_{3,}|●|\.{4,}|\bxxx+\b", re.IGNORECASE)
 # Names that a scanner, a mail program or a hurried person gives: they tell nothing of the paper.
 _SAYING_NOTHING = frozenset(
     {
