@@ -32,6 +32,7 @@ ONE_PAPER = {
     "dates": ("m/supply 2024-05-01.docx", "m/2024-05-09 supply.docx"),
     "initials": ("m/supply v2 ABC.docx", "m/supply v3 DEF.docx"),
     "hashes": ("m/9f8a7c6b5d4e3f21.docx", "m/0a1b2c3d4e5f6071.docx"),
+    "numbered names with marks": ("m/lease12-draft.docx", "m/lease12-executed.pdf"),
     "scans": ("m/Scan_0012.pdf", "m/supply.docx"),
     "a longer name": ("m/supply.docx", "m/supply Alphorn.docx"),
     "a folder for what is signed": ("m/supply-final.docx", "m/signed/supply-executed.pdf"),
@@ -50,8 +51,8 @@ def test_these_are_one_paper(estate: VersionEstate, paths: tuple[str, ...]) -> N
 
 def test_a_name_with_marks_needs_no_resemblance(estate: VersionEstate) -> None:
     """An executed copy may be a scan without text, and a redline may leave no clause as it was."""
-    files = {"m/supply-draft.docx": DRAFT, "m/supply-final.docx": "All was written anew.", "m/supply-executed.pdf": ""}
-    assert papers_of(estate, files) == [{"supply-draft.docx", "supply-final.docx", "supply-executed.pdf"}]
+    files = {"m/lease12-draft.docx": DRAFT, "m/lease12-final.docx": "All is new.", "m/lease12-executed.pdf": ""}
+    assert papers_of(estate, files) == [{"lease12-draft.docx", "lease12-final.docx", "lease12-executed.pdf"}]
 
 
 FORM = contract("[Name]", "[●]")
@@ -61,6 +62,8 @@ TWO_PAPERS = {
     "initials that are parties": {"m/nda v1 ABC.docx": DRAFT, "m/nda v1 XYZ.docx": contract(ALPHA, GAMMA)},
     "parties in the names": {"m/nda alphorn.docx": DRAFT, "m/nda gammertingen.docx": DRAFT + " More."},
     "numbers in the names": {"m/amendment no 1.docx": DRAFT, "m/amendment no 2.docx": LATER},
+    "long numbers in the names": {"m/invoice 10023456.docx": DRAFT, "m/invoice 10023457.docx": LATER},
+    "numbers at the names": {"m/lease1.docx": DRAFT, "m/lease2.docx": LATER},
     "letters in the names": {"m/annex a.docx": DRAFT, "m/annex b.docx": LATER},
     "the form and what was made of it": {"m/form.docx": FORM, "m/form (2).docx": DRAFT},
     "numbered letters": {"m/letter (1).docx": DRAFT, "m/letter (2).docx": contract(ALPHA, BETA, without=SUBJECTS[:9])},

@@ -192,13 +192,16 @@ def _telling_words(stem: str) -> frozenset[str]:
     """The parts of a file name that may tell its paper from another: words and numbers, without what tells nothing."""
     telling: set[str] = set()
     for token in re.findall(r"[^\W_]+", stem):
-        has_digit = any(each.isdigit() for each in token)
-        has_letter = any(each.isalpha() for each in token)
-        is_hash = len(token) > 7 and not set(token.casefold()) - set("0123456789abcdef")
-        if (has_digit and has_letter and len(token) > 4) or is_hash:
-            continue
-        telling |= {part.casefold() for part in _NAME_PARTS.findall(token)} - _SAYING_NOTHING
+        if not _is_hash(token):
+            telling |= {part.casefold() for part in _NAME_PARTS.findall(token)} - _SAYING_NOTHING
     return frozenset(telling) if any(part.isalpha() for part in telling) else frozenset()
+
+
+def _is_hash(token: str) -> bool:
+    """Whether a part of a name was made by a machine: ``9f8a7c6b5d`` is, ``lease12`` and ``2024`` are not."""
+    runs = len(re.findall(r"\d+|\D+", token))
+    is_mixed = runs > 1
+    return is_mixed and (runs > 4 or (len(token) > 7 and not set(token.casefold()) - set("0123456789abcdef")))
 
 
 def is_written_paper(path: str) -> bool:
