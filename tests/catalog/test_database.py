@@ -110,7 +110,7 @@ def schema_of(file: Path) -> list[str]:
         connection.close()
 
 
-@pytest.mark.parametrize("version", ["0", "1", "3", "", "one"])
+@pytest.mark.parametrize("version", ["0", "1", "99", "", "one"])
 def test_another_schema_version_is_refused_and_left_alone(file: Path, version: str) -> None:
     open_catalog(file).close()
     connection = sqlite3.connect(file)

@@ -24,6 +24,7 @@ from knowledge_index.catalog.passages import Passages
 from knowledge_index.catalog.pipeline_objects import PipelineObjects
 from knowledge_index.catalog.sources import Sources
 from knowledge_index.catalog.status import Status
+from knowledge_index.catalog.versions import Versions
 from knowledge_index.domain.errors import BusyError, IndexStateError, KnowledgeIndexError, PreconditionError
 
 _VERSION_KEY = "schema_version"
@@ -45,6 +46,7 @@ class CatalogSession:
         self.changes = Changes(connection)
         self.passages = Passages(connection)
         self.status = Status(connection)
+        self.versions = Versions(connection)
 
 
 class Catalog:

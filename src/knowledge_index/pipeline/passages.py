@@ -60,9 +60,14 @@ def passages_of(
         content = rfc8785.dumps([each.acl_class_id, each.relation.matter_ref, full_text, list(terms)])
         row_key = hashlib.sha256(content).hexdigest()[:40]
         row = IndexRowRecord(row_key, each.acl_class_id, each.relation.matter_ref, header, terms)
-        record = ChunkRecord(row_key, chunk.start_char, chunk.end_char, chunk.heading)
+        record = ChunkRecord(row_key, chunk.start_char, chunk.end_char, chunk.heading, wording_key_of(chunk.text))
         passages.append(Passage(row, record, full_text))
     return passages
+
+
+def wording_key_of(passage: str) -> str:
+    """The same for passages whose characters agree once white space is off: a PDF breaks its lines elsewhere."""
+    return hashlib.sha256("".join(passage.split()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def fingerprint_of(each: PipelineObject, chunker_signature: str, embedding_signature: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from knowledge_index.access import compile_scope
@@ -18,6 +18,7 @@ from knowledge_index.embed.base import Embedder, Reranker
 from knowledge_index.index.base import LexicalIndex, ScoredRow, VectorIndex
 from knowledge_index.retrieval.fusion import Ranked, fuse, rank_units
 from knowledge_index.retrieval.hit_ids import hit_id_of
+from knowledge_index.retrieval.versions import BindingPlace, binding_places
 
 _RERANK_DEPTH = 40
 _BINDING_FIRST = {
@@ -36,6 +37,7 @@ class _Candidate:
     occurrence: Occurrence
     ranked: Ranked
     score: float
+    place: BindingPlace | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,16 @@ class RetrievalService:
                 occurrences = [each for each in occurrences if each.matter_ref in filters.matter_refs]
             candidates = _Ranking(rows_by_leg, occurrences, settings).candidates()
             depth = max(limit, _RERANK_DEPTH) if settings.rerank_enabled else limit
+            places = binding_places(
+                session,
+                [each.occurrence for each in candidates[:depth]],
+                narrowed,
+                one_place_a_paper=settings.collapse_per_document,
+            )
+            candidates = [
+                replace(each, occurrence=place.occurrence, place=place)
+                for each, place in zip(candidates, places, strict=False)
+            ]
             passages = [
                 (
                     each,
@@ -86,7 +98,7 @@ class RetrievalService:
                         each.occurrence.object_id, each.occurrence.start_char, each.occurrence.end_char
                     ),
                 )
-                for each in candidates[:depth]
+                for each in candidates
             ]
             reading = {
                 id(each): session.passages.reading_notes(each.occurrence.object_id, each.occurrence.start_char)
@@ -264,4 +276,6 @@ def _hit(candidate: _Candidate, passage: str, reading: ReadingNotes) -> SearchHi
         degraded=reading.degraded,
         score=candidate.score,
         legs=candidate.ranked.legs,
+        other_versions=candidate.place.other_versions if candidate.place else 0,
+        most_binding=candidate.place.most_binding if candidate.place else None,
     )
