@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge_index.domain.versions import VersionStatus, document_key_of, humanised_stem, version_name_of
+from knowledge_index.domain.versions import (
+    VersionStatus,
+    document_key_of,
+    humanised_stem,
+    paper_folder_of,
+    version_name_of,
+)
 
 DRAFT, FINAL, EXECUTED, UNKNOWN = (
     VersionStatus.DRAFT,
@@ -50,6 +56,22 @@ DRAFT, FINAL, EXECUTED, UNKNOWN = (
         ("Executed/old/nda.docx", "nda", EXECUTED),
         ("first-draft-scenario-01/nda.docx", "nda", UNKNOWN),
         ("Final/nda-draft.docx", "nda", DRAFT),
+        ("a/NDA v3 JKM.docx", "nda", UNKNOWN),
+        ("a/NDA draft ABC.docx", "nda", DRAFT),
+        ("a/Draft NDA.docx", "nda", DRAFT),
+        ("a/Supplier ABC.docx", "supplier abc", UNKNOWN),
+        ("a/Copy of nda.docx", "nda", UNKNOWN),
+        ("a/Kopie von Vertrag (2).docx", "vertrag", UNKNOWN),
+        ("a/2024-05-01 nda draft.docx", "nda", DRAFT),
+        ("a/nda (final 2024-05-01).docx", "nda", FINAL),
+        ("a/nda 01.05.2024.docx", "nda", UNKNOWN),
+        ("a/nda 31.31.2024.docx", "nda 31.31.2024", UNKNOWN),
+        ("a/Vertrag gegengezeichnet.pdf", "vertrag", EXECUTED),
+        ("a/nda fully executed.pdf", "nda", EXECUTED),
+        ("a/nda for signature.docx", "nda", FINAL),
+        ("a/Unterzeichnet/Vertrag.pdf", "vertrag", EXECUTED),
+        ("a/executed copies/nda.pdf", "nda", EXECUTED),
+        ("a/closing/statement.xlsx", "statement", UNKNOWN),
     ],
 )
 def test_what_a_path_says(path: str, stem: str, status: VersionStatus) -> None:
@@ -65,6 +87,9 @@ def test_what_a_path_says(path: str, stem: str, status: VersionStatus) -> None:
         ["Entwurf NDA v1.docx", "Entwurf NDA v2.docx", "NDA Endfassung.docx"],
         ["nda v1.1.docx", "nda v1.2.docx", "nda v2.docx"],
         ["nda-draft.docx", "nda-draft-2.docx", "nda-draft-3.docx"],
+        ["nda 2024-05-01.docx", "nda 09.05.2024.docx", "20241201 nda.docx"],
+        ["nda.docx", "nda (2).docx", "nda (10).docx"],
+        ["superseded/nda final.docx", "nda final.docx"],
     ],
 )
 def test_the_versions_of_a_paper_are_in_order(chain: list[str]) -> None:
@@ -81,7 +106,12 @@ def test_the_document_key_is_the_folder_and_the_stem() -> None:
 
 @pytest.mark.parametrize(
     ("path", "title"),
-    [("a/supply-agreement-draft-v1.docx", "Supply agreement"), ("a/Liefervertrag_Endfassung.docx", "Liefervertrag")],
+    [
+        ("a/supply-agreement-draft-v1.docx", "Supply agreement"),
+        ("a/Liefervertrag_Endfassung.docx", "Liefervertrag"),
+        ("a/Aktenvermerk Telefonat Süß.txt", "Aktenvermerk Telefonat Süß"),
+        ("a/SPA-Projekt-Adler-v2.docx", "SPA Projekt Adler"),
+    ],
 )
 def test_a_title_from_a_name(path: str, title: str) -> None:
     assert humanised_stem(path) == title
@@ -101,3 +131,36 @@ def test_a_long_hostile_name_is_read_like_any_other() -> None:
     assert version_name_of("a/" + "-draft" * 2000 + ".docx").status is VersionStatus.DRAFT
     for noise in ("v1 ", "- _."):
         assert version_name_of("a/" + noise * 5000 + "x.docx").family_stem.endswith("x")
+
+
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        ("m/signed/nda.pdf", "m"),
+        ("m/03 Unterzeichnet/nda.pdf", "m"),
+        ("m/Executed/old/nda.docx", "m"),
+        ("m/round-2/nda.docx", "m"),
+        ("signed/nda.pdf", "signed"),
+        ("nda.pdf", "."),
+        ("Final/loan/nda.docx", "Final/loan"),
+        ("m/first-draft-scenario-01/nda.docx", "m/first-draft-scenario-01"),
+        ("m/design/nda.docx", "m/design"),
+    ],
+)
+def test_a_subfolder_named_for_a_status_belongs_to_the_paper_beside_it(path: str, folder: str) -> None:
+    assert paper_folder_of(path) == folder
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "order"),
+    [
+        ("m/nda-redline-v2.docx", "name says 'redline'", "status draft, version 2"),
+        ("m/Unterzeichnet/nda 01.05.2024.pdf", "folder says 'Unterzeichnet'", "status executed, date 20240501"),
+        ("m/old/nda v3.1.docx", "name and folder say nothing", "folder 'old', version 3.1"),
+        ("m/nda (2).docx", "name and folder say nothing", "copy 2"),
+        ("m/nda.docx", "name and folder say nothing", ""),
+    ],
+)
+def test_status_and_order_come_with_their_evidence(path: str, status: str, order: str) -> None:
+    name = version_name_of(path)
+    assert (name.status_evidence, name.order_evidence) == (status, order)

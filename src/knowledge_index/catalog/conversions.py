@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.changes import Changes
 from knowledge_index.catalog.records import StoredIdentifier
-from knowledge_index.domain.documents import ConvertedDocument
+from knowledge_index.domain.documents import ConvertedDocument, sha256_text
 
 _DOCUMENT = schema.converted_document.c
 
@@ -38,10 +38,11 @@ class Conversions:
                 converter_version=document.converter_version,
                 text=document.text,
                 text_sha256=document.text_sha256,
+                original_text=document.original_text,
+                original_text_sha256=None if document.original_text is None else sha256_text(document.original_text),
                 title=document.title,
                 pages_without_text=document.pages_without_text,
                 degraded=json.dumps(document.degraded, ensure_ascii=False),
-                original_text=document.original_text,
                 marked_text=document.marked_text,
             )
             .returning(_DOCUMENT.id)
@@ -65,6 +66,12 @@ class Conversions:
     def text(self, document_id: int) -> str:
         """The whole text of a converted document."""
         return str(self._connection.execute(select(_DOCUMENT.text).where(_DOCUMENT.id == document_id)).scalar_one())
+
+    def texts(self, document_id: int) -> tuple[str, str | None]:
+        """The text of a converted document, and the one with tracked changes rejected where there are changes."""
+        statement = select(_DOCUMENT.text, _DOCUMENT.original_text).where(_DOCUMENT.id == document_id)
+        text, original = self._connection.execute(statement).one()
+        return str(text), None if original is None else str(original)
 
     def set_identifiers(self, document_id: int, enricher_version: str, identifiers: Iterable[StoredIdentifier]) -> None:
         """Replace the identifiers of a converted document."""

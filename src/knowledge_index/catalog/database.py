@@ -25,6 +25,7 @@ from knowledge_index.catalog.pipeline_objects import PipelineObjects
 from knowledge_index.catalog.principals import Principals
 from knowledge_index.catalog.sources import Sources
 from knowledge_index.catalog.status import Status
+from knowledge_index.catalog.versions import Versions
 from knowledge_index.catalog.wall_openings import WallOpenings
 from knowledge_index.domain.errors import BusyError, IndexStateError, KnowledgeIndexError, PreconditionError
 from knowledge_index.domain.principals import CANONICAL_VERSION
@@ -51,6 +52,7 @@ class CatalogSession:
         self.principals = Principals(connection)
         self.wall_openings = WallOpenings(connection)
         self.status = Status(connection)
+        self.versions = Versions(connection)
 
 
 class Catalog:

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, text
 from sqlalchemy.dialects.sqlite import insert as insert_or_ignore
 
 from knowledge_index.catalog import schema
@@ -18,6 +19,7 @@ from knowledge_index.catalog.records import (
     RowKind,
     window_keys,
 )
+from knowledge_index.catalog.versions import Standing, Versions, VisiblePapers
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus
 
@@ -28,7 +30,7 @@ _CHUNK = schema.chunk.c
 _SQL_VARIABLES = 500
 _PROFILE_ORDINAL = -1
 _OCCURRENCE_COLUMNS = {
-    **{name: _CHUNK[name] for name in ("row_key", "object_id", "heading", "start_char", "end_char")},
+    **{name: _CHUNK[name] for name in ("row_key", "object_id", "heading", "start_char", "end_char", "wording_key")},
     **{name: _OBJECT[name] for name in ("object_key", "path", "document_key", "title", "version_status")},
     **{name: _OBJECT[name] for name in ("version_order", "matter_ref", "matter_title")},
     "source": schema.source.c.name,
@@ -100,6 +102,7 @@ class Passages:
                     "start_char": each.start_char,
                     "end_char": each.end_char,
                     "heading": each.heading,
+                    "wording_key": each.wording_key,
                 }
                 for ordinal, each in enumerate([profile, *chunks], start=_PROFILE_ORDINAL)
             ],
@@ -221,11 +224,12 @@ class Passages:
 
     def occurrences(self, row_keys: Collection[str], scope: Scope) -> list[Occurrence]:
         """Where the rows stand now, in current objects whose ACL class of this moment lies in the scope; by row key."""
-        return [
+        found = (
             occurrence
             for part in _parts(row_keys)
             for occurrence in self._visible(_OCCURRENCES.where(_CHUNK.row_key.in_(part)), scope)
-        ]
+        )
+        return self._in_their_papers(found, scope)
 
     def occurrence_of_span(self, object_key: str, start_char: int, end_char: int, scope: Scope) -> Occurrence | None:
         """The passage at a span of a current object, if the scope lets it be seen."""
@@ -235,13 +239,23 @@ class Passages:
             _CHUNK.end_char == end_char,
             _CHUNK.ordinal > _PROFILE_ORDINAL,
         )
-        return next(self._visible(statement, scope), None)
+        return next(iter(self._in_their_papers(self._visible(statement, scope), scope)), None)
+
+    def occurrences_of_wording(
+        self, object_ids: Collection[int], wording_keys: Collection[str], scope: Scope
+    ) -> list[Occurrence]:
+        """Where these objects say one of these wordings, whatever the white space in it; by row key and place."""
+        statement = _OCCURRENCES.where(
+            _CHUNK.object_id.in_(select(text("value")).select_from(func.json_each(json.dumps(sorted(object_ids))))),
+            _CHUNK.wording_key.in_(select(text("value")).select_from(func.json_each(json.dumps(sorted(wording_keys))))),
+        )
+        return self._in_their_papers(self._visible(statement, scope), scope)
 
     def occurrence_around(self, object_id: int, place: int, scope: Scope) -> Occurrence | None:
         """The passage of a current object that holds a place of its text, or the last before it, if it may be seen."""
         statement = _OCCURRENCES.where(_CHUNK.object_id == object_id, _CHUNK.start_char <= place)
         nearest = statement.order_by(None).order_by(_CHUNK.start_char.desc()).limit(1)
-        return next(self._visible(nearest, scope), None)
+        return next(iter(self._in_their_papers(self._visible(nearest, scope), scope)), None)
 
     def _visible(self, statement: Select[Any], scope: Scope) -> Iterator[Occurrence]:
         # Checked here and not in SQL: a scope may hold more classes than a statement takes variables.
@@ -266,10 +280,29 @@ class Passages:
         ).scalar()
         return ReadingNotes(number, tuple(json.loads(degraded)))
 
+    def _in_their_papers(self, occurrences: Iterable[Occurrence], scope: Scope) -> list[Occurrence]:
+        """With the paper's name, status and order as the scope has them, in place of what each object says alone."""
+        held = list(occurrences)
+        papers = Versions(self._connection).papers({each.document_key for each in held}, scope)
+        return [_placed(each, papers) for each in held]
+
     def text_between(self, object_id: int, start_char: int, end_char: int) -> str:
         """The characters of an object's text from ``start_char`` to ``end_char``, as far as there are any."""
         parameters = {"object_id": object_id, "from_place": start_char + 1, "length": end_char - start_char}
         return str(self._connection.execute(_TEXT_BETWEEN, parameters).scalar_one())
+
+
+def _placed(each: Occurrence, papers: VisiblePapers) -> Occurrence:
+    own = Standing(each.version_status, each.version_order, "", "")
+    standing, name = papers.standing(each.object_id, own), papers.name_of[each.document_key]
+    if standing is own and name == each.document_key:
+        return each
+    return replace(
+        each,
+        document_key=name,
+        version_status=standing.version_status,
+        version_order=standing.version_order,
+    )
 
 
 def _parts(keys: Iterable[str]) -> Iterator[list[str]]:

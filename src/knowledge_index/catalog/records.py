@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from knowledge_index.domain.documents import TrackedChange
 from knowledge_index.domain.principals import Principal
-from knowledge_index.domain.versions import VersionStatus
+from knowledge_index.domain.versions import PairEvidence, VersionStatus
 
 
 class ObjectState(StrEnum):
@@ -66,7 +66,11 @@ class ObjectRecord:
 
 @dataclass(frozen=True)
 class Relation:
-    """What a source object's name and folders, and its paper's other versions in the same ACL class, tell."""
+    """What a source object's name, folders and text tell; its title also its paper's other versions in the same class.
+
+    Objects that share ``document_key`` are versions of one paper by name. ``version_order`` sorts them as text. The
+    evidence says in words what status and order rest on.
+    """
 
     document_key: str
     title: str
@@ -74,6 +78,37 @@ class Relation:
     version_order: str
     matter_ref: str
     matter_title: str
+    status_evidence: str = ""
+    order_evidence: str = ""
+
+
+@dataclass(frozen=True)
+class VersionPair:
+    """One piece of evidence that two objects are versions of one paper; ``similarity`` is the overlap it rests on.
+
+    Directed evidence goes from the later version, ``object_id``, to the earlier one.
+    """
+
+    object_id: int
+    other_id: int
+    evidence: PairEvidence
+    similarity: float
+
+
+@dataclass(frozen=True)
+class VersionRecord:
+    """One version of a paper, as a caller sees it; status and order are those in the caller's chain."""
+
+    object_id: int
+    object_key: str
+    source: str
+    path: str
+    document_key: str
+    version_status: VersionStatus
+    version_order: str
+    status_evidence: str
+    order_evidence: str
+    text_sha256: str
 
 
 @dataclass(frozen=True)
@@ -98,9 +133,11 @@ class PipelineObject:
     converter_name: str | None
     converter_version: str | None
     text_sha256: str | None
+    original_text_sha256: str | None
     stated_title: str | None
     enricher_version: str | None
     relation: Relation | None
+    compared_as: str | None
     quarantine_class: str | None
     quarantine_converter: str | None
     index_fingerprint: str | None
@@ -196,12 +233,17 @@ def window_of(key: str) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class ChunkRecord:
-    """Where a passage stands in a source object's text."""
+    """Where a passage stands in a source object's text.
+
+    Passages with one ``wording_key`` have the same words, whatever the white space between them; an empty one says
+    nothing.
+    """
 
     row_key: str
     start_char: int
     end_char: int
     heading: str
+    wording_key: str = ""
 
 
 @dataclass(frozen=True)
@@ -218,7 +260,11 @@ class ThreadMail:
 
 @dataclass(frozen=True)
 class Occurrence:
-    """A passage in one current source object that the caller may see."""
+    """A passage in one current source object that the caller may see.
+
+    ``document_key`` names the paper among what the caller may see: two occurrences share it when their objects are
+    versions of one paper, directly or through others that the caller sees. Status and order are those in that chain.
+    """
 
     row_key: str
     object_id: int
@@ -236,6 +282,7 @@ class Occurrence:
     end_char: int
     text_sha256: str
     converter: str
+    wording_key: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,11 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Float,
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -92,6 +94,7 @@ converted_document = Table(
     Column("pages_without_text", Integer, nullable=False),
     Column("degraded", Text, nullable=False),
     Column("original_text", Text, nullable=True),
+    Column("original_text_sha256", String, nullable=True),
     Column("marked_text", Text, nullable=True),
     Column("enricher_version", String, nullable=True),
     UniqueConstraint("blob_sha256", "converter_name", "converter_version"),
@@ -194,8 +197,11 @@ source_object = Table(
     Column("title", Text, nullable=True),
     Column("version_status", String, nullable=True),
     Column("version_order", String, nullable=True),
+    Column("status_evidence", Text, nullable=True),
+    Column("order_evidence", Text, nullable=True),
     Column("matter_ref", Text, nullable=True),
     Column("matter_title", Text, nullable=True),
+    Column("compared_as", String, nullable=True),
     Column("quarantine_class", String, nullable=True),
     Column("quarantine_message", Text, nullable=True),
     Column("quarantine_converter", String, nullable=True),
@@ -217,6 +223,28 @@ Index(
     sqlite_where=text("state = 'current' AND container_object_id IS NOT NULL"),
 )
 Index("source_object_key", source_object.c.object_key)
+Index("source_object_document", source_object.c.document_key)
+
+# The MinHash signature of a text, or of a text with its tracked changes rejected, under a named scheme.
+text_signature = Table(
+    "text_signature",
+    metadata,
+    Column("text_sha256", String, primary_key=True),
+    Column("scheme", String, primary_key=True),
+    Column("signature", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# What the contents of two objects tell of each other. No chain is stored: it depends on who asks.
+version_relation = Table(
+    "version_relation",
+    metadata,
+    Column("object_id", ForeignKey("source_object.id"), primary_key=True),
+    Column("other_id", ForeignKey("source_object.id"), primary_key=True, index=True),
+    Column("evidence", String, primary_key=True),
+    Column("similarity", Float, nullable=False),
+    sqlite_with_rowid=False,
+)
 
 # One row of an index: a distinct passage of one ACL class, or the profile of a distinct document.
 index_row = Table(
@@ -241,6 +269,7 @@ chunk = Table(
     Column("start_char", Integer, nullable=False),
     Column("end_char", Integer, nullable=False),
     Column("heading", Text, nullable=False),
+    Column("wording_key", String, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -290,6 +319,8 @@ __all__ = [
     "scan_finding",
     "source",
     "source_object",
+    "text_signature",
     "tracked_change",
+    "version_relation",
     "wall_opening",
 ]

@@ -14,7 +14,7 @@ from knowledge_index.domain.errors import UsageError
 
 if TYPE_CHECKING:
     from knowledge_index.domain.search import QueryExplanation
-    from knowledge_index.retrieval import ShownMail
+    from knowledge_index.retrieval import ShownMail, VersionChain
 
 _AsOption = Annotated[
     str, typer.Option("--as", metavar="PRINCIPALS", help="Who asks: user:a,group:b. Nothing is assumed.")
@@ -83,6 +83,8 @@ def search(
         typer.echo(f"    {printable(f'{hit.source}:{hit.path}')}{_page(hit.page)}")
         typer.echo(f"    {printable(matter_name + ('  |  ' + hit.heading if hit.heading else ''))}")
         typer.echo(f"    {one_line(hit.passage, 220)}")
+        if hit.most_binding is not None:
+            typer.echo(f"    also: {hit.most_binding.version_status} ({printable(hit.most_binding.path)})")
         if explain:
             for leg in hit.legs:
                 typer.echo(f"    {leg.leg:<10} #{leg.rank:<4} {leg.score:.4f}")
@@ -112,6 +114,7 @@ def show(
     context: typer.Context,
     hit: Annotated[str, typer.Argument(metavar="HIT", help="The id that a search printed.")],
     principals: _AsOption,
+    versions: Annotated[bool, typer.Option("--versions", help="List the paper's versions, earliest first.")] = False,
     thread: Annotated[bool, typer.Option("--thread", help="List the mails of its thread, oldest first.")] = False,
     text_state: Annotated[
         TextState | None,
@@ -127,10 +130,10 @@ def show(
     """
     from knowledge_index.access import caller_notes
     from knowledge_index.domain.principals import parse_principals
-    from knowledge_index.retrieval import show_as, show_changes, show_state, show_thread
+    from knowledge_index.retrieval import list_versions, show_as, show_changes, show_state, show_thread
 
-    if sum((thread, changes, text_state is not None)) > 1:
-        raise UsageError("--thread, --state and --changes are views of their own; ask for one of them at a time")
+    if sum((versions, thread, changes, text_state is not None)) > 1:
+        raise UsageError("--versions, --thread, --state and --changes are views of their own; ask for one at a time")
     if whole and text_state is None:
         raise UsageError("--whole goes with --state: say which state of the text to show")
     state: State = context.obj
@@ -140,6 +143,9 @@ def show(
             notes = caller_notes(session, caller)
         # Also for the views: that the paper was looked into is on record before any of it is shown.
         shown = show_as(catalog, state.recorder(), caller, hit)
+        if versions:
+            _print_versions(list_versions(catalog, hit, caller), as_json)
+            return
         if thread:
             _print_thread(show_thread(catalog, hit, caller), as_json=as_json)
             return
@@ -206,3 +212,16 @@ def _print_thread(mails: "Sequence[ShownMail]", *, as_json: bool) -> None:
 
 def _page(number: int | None) -> str:
     return "" if number is None else f", page {number}"
+
+
+def _print_versions(chain: "VersionChain", as_json: bool) -> None:
+    if as_json:
+        print_json(chain)
+        return
+    for place, each in enumerate(chain.versions, start=1):
+        mark = "  <- this hit" if each.is_asked_for else ""
+        typer.echo(f"{place:2}. {printable(f'{each.source}:{each.path}')}{mark}")
+        typer.echo(f"    {each.version_status}: {printable(each.status_evidence)}")
+        typer.echo(f"    order: {printable(each.order_evidence or 'nothing says')}")
+        for link in each.links:
+            typer.echo(f"    {link.evidence} {printable(link.path)} ({link.similarity:.2f})")

@@ -40,6 +40,14 @@ class LegRank:
 
 
 @dataclass(frozen=True)
+class OtherVersion:
+    """Another version of a hit's paper."""
+
+    path: str
+    version_status: VersionStatus
+
+
+@dataclass(frozen=True)
 class SearchHit:
     """One cited passage.
 
@@ -47,6 +55,8 @@ class SearchHit:
     is ``text_sha256``. ``document_key`` names the logical paper; ``path`` is relative to the source's root, in NFC.
     ``page`` is the page or slide on which the span starts, from 1 in the order of the file, or None where the format
     has none. ``degraded`` says what of the file was repaired, guessed or could not be read.
+    ``other_versions`` counts the paper's other versions that the caller may see; ``most_binding`` is the most binding
+    of them where the passage is shown in a less binding one.
     """
 
     hit_id: str
@@ -67,6 +77,8 @@ class SearchHit:
     legs: tuple[LegRank, ...]
     page: int | None = None
     degraded: tuple[str, ...] = ()
+    other_versions: int = 0
+    most_binding: OtherVersion | None = None
 
 
 @dataclass(frozen=True)

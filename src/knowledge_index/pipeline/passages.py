@@ -111,9 +111,14 @@ def passages_of(
             windows=len(windows_of(chunk.text)),
             terms=terms,
         )
-        record = ChunkRecord(row.row_key, chunk.start_char, chunk.end_char, chunk.heading)
+        record = ChunkRecord(row.row_key, chunk.start_char, chunk.end_char, chunk.heading, wording_key_of(chunk.text))
         passages.append(Passage(row, record, chunk.text))
     return passages
+
+
+def wording_key_of(passage: str) -> str:
+    """The same for passages whose characters agree once white space is off: a PDF breaks its lines elsewhere."""
+    return hashlib.sha256("".join(passage.split()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def profile_of(each: PipelineObject, text: str) -> Profile:

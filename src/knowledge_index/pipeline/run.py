@@ -38,7 +38,7 @@ def run_pipeline(
         IndexStateError: the vector index was made with another model.
     """
     report = RunReport()
-    converted = _convert(home, catalog, config.conversion, report, limit, progress)
+    converted = convert_pending(home, catalog, config.conversion, report, limit=limit, progress=progress)
     renew_relations(catalog, forget_old_titles=False)
     _enrich(catalog, config, report, progress)
     indexed = _index(home, catalog, config, embedder, report, limit, progress)
@@ -46,15 +46,20 @@ def run_pipeline(
     return report
 
 
-def _convert(
+def convert_pending(
     home: Home,
     catalog: Catalog,
     settings: ConversionSettings,
     report: RunReport,
+    *,
     limit: int | None,
     progress: Progress,
 ) -> set[int]:
-    """Returns the ids of the objects that were tried."""
+    """The first stage alone; returns the ids of the objects that were tried.
+
+    Raises:
+        ConfigurationError, PreconditionError: as :func:`run_pipeline`.
+    """
     with catalog.transaction() as session:
         sources = {record.name: open_source(record) for record in session.sources.all()}
         objects = session.pipeline_objects.current()

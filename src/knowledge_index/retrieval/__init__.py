@@ -7,14 +7,19 @@ from knowledge_index.retrieval.service import RetrievalService
 from knowledge_index.retrieval.showing import ShownPassage, show_hit
 from knowledge_index.retrieval.states import ShownChanges, ShownState, show_changes, show_state
 from knowledge_index.retrieval.threads import ShownMail, show_thread
+from knowledge_index.retrieval.versions import ChainVersion, VersionChain, VersionLink, list_versions
 
 __all__ = [
+    "ChainVersion",
     "DeletedWording",
     "RetrievalService",
     "ShownChanges",
     "ShownMail",
     "ShownPassage",
     "ShownState",
+    "VersionChain",
+    "VersionLink",
+    "list_versions",
     "open_retrieval",
     "search_as",
     "search_deleted",

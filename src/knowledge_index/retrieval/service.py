@@ -37,6 +37,7 @@ from knowledge_index.retrieval.legs import (
 )
 from knowledge_index.retrieval.mentions import Mention, Named, find_mention, near_best
 from knowledge_index.retrieval.query_analysis import QueryAnalysis, analyse_query
+from knowledge_index.retrieval.versions import BindingPlace, binding_places
 
 _RERANK_DEPTH = 40
 _BINDING_FIRST = {
@@ -59,6 +60,7 @@ class _Candidate:
     occurrence: Occurrence
     score: float
     legs: tuple[LegRank, ...]
+    place: BindingPlace | None = None
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,16 @@ class RetrievalService:
             inside = found_inside.fused(known, settings) if found_inside else None
             candidates = _ranked(_scored(occurrences, rows, inside, documents, analysis, settings), settings)
             depth = max(limit, _RERANK_DEPTH) if settings.rerank_enabled else limit
+            places = binding_places(
+                session,
+                [each.occurrence for each in candidates[:depth]],
+                narrowed,
+                one_place_a_paper=settings.collapse_per_document,
+            )
+            candidates = [
+                replace(each, occurrence=place.occurrence, place=place)
+                for each, place in zip(candidates, places, strict=False)
+            ]
             passages = [
                 (
                     each,
@@ -145,7 +157,7 @@ class RetrievalService:
                         each.occurrence.object_id, each.occurrence.start_char, each.occurrence.end_char
                     ),
                 )
-                for each in candidates[:depth]
+                for each in candidates
             ]
             reading = {
                 id(each): session.passages.reading_notes(each.occurrence.object_id, each.occurrence.start_char)
@@ -353,4 +365,6 @@ def _hit(candidate: _Candidate, passage: str, reading: ReadingNotes) -> SearchHi
         degraded=reading.degraded,
         score=candidate.score,
         legs=candidate.legs,
+        other_versions=candidate.place.other_versions if candidate.place else 0,
+        most_binding=candidate.place.most_binding if candidate.place else None,
     )
