@@ -12,8 +12,10 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, in
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.access_tokens import AccessTokens
 from knowledge_index.catalog.acl_classes import AclClasses
 from knowledge_index.catalog.conversions import Conversions
+from knowledge_index.catalog.documents import Documents
 from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.objects import Objects
 from knowledge_index.catalog.passages import Passages
@@ -40,7 +42,9 @@ class CatalogSession:
         self.pipeline_objects = PipelineObjects(connection)
         self.conversions = Conversions(connection)
         self.passages = Passages(connection)
+        self.documents = Documents(connection)
         self.principals = Principals(connection)
+        self.access_tokens = AccessTokens(connection)
         self.wall_openings = WallOpenings(connection)
         self.status = Status(connection)
 

@@ -14,7 +14,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = "3"
+SCHEMA_VERSION = "4"
 
 metadata = MetaData()
 
@@ -138,6 +138,20 @@ Index(
     sqlite_where=text("state = 'current'"),
 )
 Index("source_object_key", source_object.c.object_key)
+Index("source_object_document", source_object.c.document_key)
+
+# The secret of a token is kept as its SHA-256 alone; a token that has ended stays, so that its id is never another's.
+access_token = Table(
+    "access_token",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("secret_sha256", String, nullable=False),
+    Column("principal", String, nullable=False),
+    Column("audience", String, nullable=False),
+    Column("created_at", String, nullable=False),
+    Column("expires_at", String, nullable=False),
+    Column("revoked_at", String, nullable=True),
+)
 
 # One row of the lexical and the vector index: a distinct passage of one ACL class.
 index_row = Table(
@@ -165,6 +179,7 @@ chunk = Table(
 
 __all__ = [
     "SCHEMA_VERSION",
+    "access_token",
     "acl_class",
     "chunk",
     "converted_document",

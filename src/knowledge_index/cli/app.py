@@ -12,6 +12,7 @@ from knowledge_index.cli import (
     config_commands,
     pipeline_commands,
     search_commands,
+    serve_commands,
     spans_commands,
 )
 from knowledge_index.cli.state import State, resolve_home
@@ -56,6 +57,7 @@ def _global_options(
 
 pipeline_commands.register(app)
 search_commands.register(app)
+serve_commands.register(app)
 access_commands.register(app)
 audit_commands.register(app)
 benchmark_commands.register(app)
