@@ -45,7 +45,10 @@ def mcp(
         typer.Option("--host-name", metavar="NAME[:PORT]", help="A name that clients call it by; repeatable."),
     ] = None,
 ) -> None:
-    """Serve agents over the Model Context Protocol: one caller over standard input and output, or many over HTTP."""
+    """Serve AI agents over the Model Context Protocol.
+
+    One caller over standard input and output, or many over HTTP.
+    """
     from knowledge_index.domain.errors import UsageError
     from knowledge_index.domain.principals import parse_principals
 

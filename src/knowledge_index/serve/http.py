@@ -27,6 +27,8 @@ _MAX_SESSIONS = 1000
 _MAX_CONNECTIONS = 2000
 _SESSION_IDLE_S = 30 * 60.0
 _GRACE_S = 5
+# Longer than clients keep an idle connection: whoever closes first must not be the one that does not know of a request.
+_KEEP_ALIVE_S = 75
 _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:\[\]/]+)):(?P<port>\d{1,5})")
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:\[\]/*]+)(?::\d{1,5})?")
@@ -181,6 +183,7 @@ async def _serve(
         access_log=False,
         server_header=False,
         limit_concurrency=_MAX_CONNECTIONS,
+        timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_GRACE_S,
         ws="none",
     )

@@ -42,6 +42,7 @@ def build_server(toolbox: Toolbox, runner: CallRunner, caller_of: Callable[[Any]
     from mcp.types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent
 
     tools = {tool.name: tool for tool in toolbox.tools()}
+    input_schemas = {tool.name: tool.arguments.model_json_schema() for tool in tools.values()}
     listed = ListToolsResult(tools=[_listed(tool) for tool in tools.values()])
 
     def refused(message: str) -> CallToolResult:
@@ -78,7 +79,7 @@ def build_server(toolbox: Toolbox, runner: CallRunner, caller_of: Callable[[Any]
         instructions=_INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        get_tool_input_schema=lambda name: tools[name].arguments.model_json_schema() if name in tools else None,
+        get_tool_input_schema=input_schemas.get,
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,6 +15,7 @@ from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.retrieval import RetrievalService, search_as, show_as
 from knowledge_index.retrieval.browsing import list_matters_as, list_versions_as, read_document_as
+from knowledge_index.serve.asking import Answerer, ask_answer
 from knowledge_index.serve.results import (
     AskAnswer,
     DocumentAnswer,
@@ -48,20 +49,6 @@ class Caller:
 
     principals: frozenset[Principal]
     through: tuple[tuple[str, str], ...]
-
-
-class Answerer(Protocol):
-    """Answers a question from the documents that a caller may see, through ``RetrievalService`` alone."""
-
-    def answer(
-        self, recorder: AccessRecorder, principals: frozenset[Principal], question: str, filters: SearchFilters
-    ) -> AskAnswer:
-        """The answer, its citations checked; in the audit log before it is returned.
-
-        Raises:
-            AuditLogError: it could not be recorded, so nothing is returned.
-        """
-        ...
 
 
 class _Arguments(BaseModel):
@@ -198,7 +185,7 @@ class Toolbox:
         ask = Tool(
             "ask",
             "Answer a question from the documents that you may see. Every citation was checked; where they do not say, "
-            "is_supported is false.",
+            "kind is not_said.",
             AskArguments,
             AskAnswer,
             self._ask,
@@ -258,7 +245,7 @@ class Toolbox:
         if self.answerer is None:
             raise UsageError("questions are not answered here; use search")
         filters = SearchFilters(frozenset(arguments.matters))
-        return self.answerer.answer(self._recorder(caller), caller.principals, arguments.question, filters)
+        return ask_answer(self.answerer(self._recorder(caller), caller.principals, arguments.question, filters))
 
     def _recorder(self, caller: Caller) -> AccessRecorder:
         return replace(self.recorder, through=caller.through)
