@@ -5,7 +5,19 @@ from pathlib import Path
 import pytest
 from command_line import in_a_child
 
-HEAVY = ("torch", "lancedb", "sentence_transformers", "tantivy", "numpy", "pyarrow", "scipy", "transformers", "docx")
+HEAVY = (
+    "torch",
+    "lancedb",
+    "sentence_transformers",
+    "tantivy",
+    "numpy",
+    "pyarrow",
+    "scipy",
+    "transformers",
+    "docx",
+    "mcp",
+    "uvicorn",
+)
 PROGRAM = f"""
 import atexit, sys
 atexit.register(lambda: print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr))
@@ -26,6 +38,8 @@ main()
         ("break-glass", "list"),
         ("access", "explain", "a.txt", "--as", "user:anna"),
         ("audit", "verify"),
+        ("tokens", "list"),
+        ("mcp", "--help"),
         ("search", "--help"),
         ("run-retrieval-eval", "--help"),
     ],
