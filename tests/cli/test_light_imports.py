@@ -6,7 +6,19 @@ from pathlib import Path
 import pytest
 from command_line import Ki, in_a_child
 
-HEAVY = ("torch", "lancedb", "sentence_transformers", "tantivy", "numpy", "pyarrow", "scipy", "transformers", "docx")
+HEAVY = (
+    "torch",
+    "lancedb",
+    "sentence_transformers",
+    "tantivy",
+    "numpy",
+    "pyarrow",
+    "scipy",
+    "transformers",
+    "docx",
+    "mcp",
+    "uvicorn",
+)
 # What the default model is computed without.
 UNUSED = ("torch", "transformers", "sentence_transformers", "scipy", "huggingface_hub", "docx", "openpyxl", "pypdfium2")
 PROGRAM = f"""
@@ -30,6 +42,8 @@ main()
         ("break-glass", "list"),
         ("access", "explain", "a.txt", "--as", "user:anna"),
         ("audit", "verify"),
+        ("tokens", "list"),
+        ("mcp", "--help"),
         ("search", "--help"),
         ("run-retrieval-eval", "--help"),
     ],

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from knowledge_index.domain.errors import AuditLogError
 
 _LOCK_TIMEOUT_S = 30
 _BLOCK_BYTES = 8192
+# Threads of one process queue here: a file lock that is held is asked for again only every 50 ms.
+_THREADS_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ class AuditLog:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with FileLock(self.file.with_suffix(".lock"), timeout=_LOCK_TIMEOUT_S):
+        with _THREADS_LOCK, FileLock(self.file.with_suffix(".lock"), timeout=_LOCK_TIMEOUT_S):
             yield
 
     @contextmanager

@@ -23,6 +23,10 @@ class AuditAction(StrEnum):
     REGRANT = "regrant"
     PRINCIPALS = "principals"
     RECOVERY = "recovery"
+    DOCUMENT = "document"
+    VERSIONS = "versions"
+    MATTERS = "matters"
+    TOKEN = "token"
 
 
 @dataclass(frozen=True)

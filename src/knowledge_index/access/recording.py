@@ -24,6 +24,7 @@ class AccessRecorder:
 
     ``fingerprint_key`` is the installation's own: without it nobody can test guessed queries against the log.
     ``account`` is the account of the operating system that runs the command, since whoever is asked as is believed.
+    ``through`` are details that each entry about a caller has besides: the door that the caller came through.
     Every method raises AuditLogError where the entry cannot be written; what was to be recorded must then not happen.
     """
 
@@ -32,6 +33,7 @@ class AccessRecorder:
     keeps_query_text: bool
     account: str
     clock: Callable[[], datetime]
+    through: tuple[tuple[str, str], ...] = ()
 
     def record_search(self, scope: Scope, query: str, hit_ids: Iterable[str]) -> None:
         """A search is about to be answered with these hits."""
@@ -40,6 +42,10 @@ class AccessRecorder:
     def record_show(self, scope: Scope, hit_id: str, *, is_shown: bool) -> None:
         """A hit is about to be shown, or refused."""
         self._record_asked(AuditAction.SHOW, scope, hit_id, (hit_id,) if is_shown else ())
+
+    def record_listing(self, action: AuditAction, scope: Scope, asked: str, returned: Iterable[str]) -> None:
+        """A document, the versions of one or the matters are about to be shown; ``returned`` names what."""
+        self._record_asked(action, scope, asked, returned)
 
     def record_operation(self, action: AuditAction, **details: object) -> None:
         """An operator's act is about to take effect."""
@@ -62,6 +68,7 @@ class AccessRecorder:
                 query_text=asked if self.keeps_query_text else None,
                 returned=tuple(returned),
                 openings=tuple(sorted(scope.opening_ids)),
+                details=self.through,
             )
         )
 

@@ -12,10 +12,12 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, in
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.access_tokens import AccessTokens
 from knowledge_index.catalog.acl_classes import AclClasses
 from knowledge_index.catalog.changes import Changes
 from knowledge_index.catalog.contained import Contained
 from knowledge_index.catalog.conversions import Conversions
+from knowledge_index.catalog.documents import Documents
 from knowledge_index.catalog.holds import Holds
 from knowledge_index.catalog.mails import Mails
 from knowledge_index.catalog.meta import Meta
@@ -49,7 +51,9 @@ class CatalogSession:
         self.mails = Mails(connection)
         self.changes = Changes(connection)
         self.passages = Passages(connection)
+        self.documents = Documents(connection)
         self.principals = Principals(connection)
+        self.access_tokens = AccessTokens(connection)
         self.wall_openings = WallOpenings(connection)
         self.status = Status(connection)
         self.versions = Versions(connection)

@@ -452,3 +452,48 @@ class PathGrants:
     source: str
     path: str
     acl_class_id: str
+
+
+@dataclass(frozen=True)
+class DocumentRecord:
+    """A searchable current source object that the caller may see; ``length_chars`` is that of its text."""
+
+    object_id: int
+    object_key: str
+    source: str
+    path: str
+    document_key: str
+    title: str
+    version_status: VersionStatus
+    version_order: str
+    matter_ref: str
+    matter_title: str
+    text_sha256: str
+    converter: str
+    length_chars: int
+
+
+@dataclass(frozen=True)
+class MatterRecord:
+    """A matter and how many of its documents the caller may see."""
+
+    ref: str
+    title: str
+    document_count: int
+
+
+@dataclass(frozen=True)
+class AccessTokenRecord:
+    """A bearer token as the catalog keeps it: its public id and the SHA-256 of its secret.
+
+    ``audience`` names the service that it is for. Times are UTC, ISO 8601 with microseconds; ``revoked_at`` is set
+    where it was ended before its time.
+    """
+
+    id: str
+    secret_sha256: str
+    principal: Principal
+    audience: str
+    created_at: str
+    expires_at: str
+    revoked_at: str | None

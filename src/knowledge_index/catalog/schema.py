@@ -225,6 +225,19 @@ Index(
 Index("source_object_key", source_object.c.object_key)
 Index("source_object_document", source_object.c.document_key)
 
+# The secret of a token is kept as its SHA-256 alone; a token that has ended stays, so that its id is never another's.
+access_token = Table(
+    "access_token",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("secret_sha256", String, nullable=False),
+    Column("principal", String, nullable=False),
+    Column("audience", String, nullable=False),
+    Column("created_at", String, nullable=False),
+    Column("expires_at", String, nullable=False),
+    Column("revoked_at", String, nullable=True),
+)
+
 # The MinHash signature of a text, or of a text with its tracked changes rejected, under a named scheme.
 text_signature = Table(
     "text_signature",
@@ -301,6 +314,7 @@ held_object = Table(
 
 __all__ = [
     "SCHEMA_VERSION",
+    "access_token",
     "acl_class",
     "chunk",
     "contained_file",

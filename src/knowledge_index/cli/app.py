@@ -14,6 +14,7 @@ from knowledge_index.cli import (
     following_commands,
     pipeline_commands,
     search_commands,
+    serve_commands,
     spans_commands,
 )
 from knowledge_index.cli.state import State, resolve_home
@@ -60,6 +61,7 @@ pipeline_commands.register(app)
 doctor_commands.register(app)
 following_commands.register(app)
 search_commands.register(app)
+serve_commands.register(app)
 access_commands.register(app)
 audit_commands.register(app)
 benchmark_commands.register(app)

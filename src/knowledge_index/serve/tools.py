@@ -1,0 +1,251 @@
+"""The tools: what an agent may ask, and what answers it. All of them only read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from knowledge_index.access import caller_notes
+from knowledge_index.access.recording import AccessRecorder
+from knowledge_index.config import RetrievalSettings
+from knowledge_index.domain.errors import UsageError
+from knowledge_index.domain.identifiers import extract_identifiers
+from knowledge_index.domain.principals import Principal
+from knowledge_index.domain.search import SearchFilters
+from knowledge_index.retrieval import RetrievalService, search_as, show_as
+from knowledge_index.retrieval.browsing import list_matters_as, list_versions_as, read_document_as
+from knowledge_index.serve.asking import Answerer, ask_answer
+from knowledge_index.serve.results import (
+    AskAnswer,
+    DocumentAnswer,
+    MattersAnswer,
+    PassageAnswer,
+    SearchAnswer,
+    VersionsAnswer,
+    document_answer,
+    encodable,
+    found_passage,
+    matter,
+    passage_answer,
+    version,
+)
+
+MAX_HITS = 50
+MAX_QUERY_CHARS = 2000
+MAX_PAGE_CHARS = 20_000
+MAX_MATTERS = 200
+_MAX_NAME_CHARS = 300
+
+_Limit = Annotated[int, Field(ge=1, le=MAX_HITS, description="how many passages at most")]
+_MatterRef = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
+_Matters = Annotated[list[_MatterRef], Field(max_length=50, description="only these matter references; none: all")]
+_Id = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Whoever a session belongs to. ``through`` is the door, as the audit log keeps it: the id of a token, or stdio."""
+
+    principals: frozenset[Principal]
+    through: tuple[tuple[str, str], ...]
+
+
+class _Arguments(BaseModel):
+    # Whatever is not declared is refused, a principal above all: who asks is the session's affair.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class SearchArguments(_Arguments):
+    """Arguments of ``search``."""
+
+    query: str = Field(max_length=MAX_QUERY_CHARS, description="words, a question, a quotation or a reference")
+    limit: _Limit = 10
+    matters: _Matters = []
+
+
+class FindIdentifierArguments(_Arguments):
+    """Arguments of ``find_identifier``."""
+
+    identifier: str = Field(
+        max_length=_MAX_NAME_CHARS, description="such as HRB 12345, 3 O 12/24, an IBAN, an amount, a date or an address"
+    )
+    limit: _Limit = 10
+    matters: _Matters = []
+
+
+class GetPassageArguments(_Arguments):
+    """Arguments of ``get_passage``."""
+
+    hit_id: _Id
+
+
+class GetDocumentArguments(_Arguments):
+    """Arguments of ``get_document``."""
+
+    document_id: _Id
+    start_char: int = Field(0, ge=0, le=10**9, description="where the page begins")
+    length_chars: int = Field(MAX_PAGE_CHARS, ge=1, le=MAX_PAGE_CHARS, description="how long it may be")
+
+
+class ListVersionsArguments(_Arguments):
+    """Arguments of ``list_versions``."""
+
+    document_id: _Id
+
+
+class ListMattersArguments(_Arguments):
+    """Arguments of ``list_matters``."""
+
+    after: str = Field("", max_length=_MAX_NAME_CHARS, description="next_after of the page before")
+    limit: int = Field(MAX_MATTERS, ge=1, le=MAX_MATTERS)
+
+
+class AskArguments(_Arguments):
+    """Arguments of ``ask``."""
+
+    question: str = Field(max_length=MAX_QUERY_CHARS)
+    matters: _Matters = []
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: ``run`` takes the caller and validated ``arguments`` and returns a ``result``."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    result: type[BaseModel]
+    run: Callable[[Caller, Any], BaseModel]
+
+
+@dataclass(frozen=True)
+class Toolbox:
+    """The tools over one installation; each call compiles the caller's scope anew and is in the audit log.
+
+    ``settings`` are those of a search. ``answerer`` is None where questions are not answered; there is no ``ask`` then.
+    """
+
+    service: RetrievalService
+    recorder: AccessRecorder
+    settings: RetrievalSettings
+    answerer: Answerer | None = None
+
+    def tools(self) -> tuple[Tool, ...]:
+        """All tools that there are."""
+        tools = (
+            Tool(
+                "search",
+                "Search the documents that you may see, by words, by meaning and by references. Returns passages with "
+                "citations, the best first.",
+                SearchArguments,
+                SearchAnswer,
+                self._search,
+            ),
+            Tool(
+                "find_identifier",
+                "Find the passages that hold a reference, a number, an amount, a date or an address, however it is "
+                "punctuated there.",
+                FindIdentifierArguments,
+                SearchAnswer,
+                self._find_identifier,
+            ),
+            Tool(
+                "get_passage",
+                "Show one passage of a search again, with the text before and behind it.",
+                GetPassageArguments,
+                PassageAnswer,
+                self._get_passage,
+            ),
+            Tool(
+                "get_document",
+                f"Read a document's text, up to {MAX_PAGE_CHARS} characters at a time; next_start_char says where the "
+                "next page begins.",
+                GetDocumentArguments,
+                DocumentAnswer,
+                self._get_document,
+            ),
+            Tool(
+                "list_versions",
+                "List the versions of a document's paper that you may see, the earliest first.",
+                ListVersionsArguments,
+                VersionsAnswer,
+                self._list_versions,
+            ),
+            Tool(
+                "list_matters",
+                "List the matters in which you may see a document, by reference.",
+                ListMattersArguments,
+                MattersAnswer,
+                self._list_matters,
+            ),
+        )
+        if self.answerer is None:
+            return tools
+        ask = Tool(
+            "ask",
+            "Answer a question from the documents that you may see. Every citation was checked; where they do not say, "
+            "kind is not_said.",
+            AskArguments,
+            AskAnswer,
+            self._ask,
+        )
+        return (*tools, ask)
+
+    def _search(self, caller: Caller, arguments: SearchArguments) -> SearchAnswer:
+        return self._found(caller, arguments.query, self.settings, arguments.matters, arguments.limit)
+
+    def _find_identifier(self, caller: Caller, arguments: FindIdentifierArguments) -> SearchAnswer:
+        if not extract_identifiers(arguments.identifier):
+            raise UsageError("no reference of a known form was given; use search for words")
+        alone = {"weight_lexical": 0.0, "weight_semantic": 0.0, "weight_identifier": 1.0, "rerank_enabled": False}
+        settings = RetrievalSettings.model_validate({**self.settings.model_dump(), **alone})
+        return self._found(caller, arguments.identifier, settings, arguments.matters, arguments.limit)
+
+    def _found(
+        self, caller: Caller, query: str, settings: RetrievalSettings, matters: list[str], limit: int
+    ) -> SearchAnswer:
+        filters = SearchFilters(frozenset(matters))
+        result = search_as(self.service, self._recorder(caller), caller.principals, query, settings, filters, limit)
+        with self.service.catalog.transaction() as session:
+            notes = caller_notes(session, caller.principals)
+        return SearchAnswer(hits=tuple(map(found_passage, result.hits)), notes=(*notes, *result.notes))
+
+    def _get_passage(self, caller: Caller, arguments: GetPassageArguments) -> PassageAnswer:
+        hit_id = arguments.hit_id.strip()
+        return passage_answer(show_as(self.service.catalog, self._recorder(caller), caller.principals, hit_id), hit_id)
+
+    def _get_document(self, caller: Caller, arguments: GetDocumentArguments) -> DocumentAnswer:
+        page = read_document_as(
+            self.service.catalog,
+            self._recorder(caller),
+            caller.principals,
+            arguments.document_id,
+            arguments.start_char,
+            arguments.length_chars,
+        )
+        return document_answer(page)
+
+    def _list_versions(self, caller: Caller, arguments: ListVersionsArguments) -> VersionsAnswer:
+        versions = list_versions_as(
+            self.service.catalog, self._recorder(caller), caller.principals, arguments.document_id
+        )
+        return VersionsAnswer(versions=tuple(map(version, versions)))
+
+    def _list_matters(self, caller: Caller, arguments: ListMattersArguments) -> MattersAnswer:
+        # One more than asked for tells whether there is another page.
+        found = list_matters_as(
+            self.service.catalog, self._recorder(caller), caller.principals, arguments.after, arguments.limit + 1
+        )
+        page = found[: arguments.limit]
+        next_after = encodable(page[-1].ref) if len(found) > len(page) else None
+        return MattersAnswer(matters=tuple(map(matter, page)), next_after=next_after)
+
+    def _ask(self, caller: Caller, arguments: AskArguments) -> AskAnswer:
+        if self.answerer is None:
+            raise UsageError("questions are not answered here; use search")
+        filters = SearchFilters(frozenset(arguments.matters))
+        return ask_answer(self.answerer(self._recorder(caller), caller.principals, arguments.question, filters))
+
+    def _recorder(self, caller: Caller) -> AccessRecorder:
+        return replace(self.recorder, through=caller.through)
