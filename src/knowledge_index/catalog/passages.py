@@ -4,11 +4,11 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, or_, select
 from sqlalchemy.dialects.sqlite import insert as insert_or_ignore
 
 from knowledge_index.catalog import schema
-from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, Occurrence
+from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, Occurrence, UnreadObject
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus
 
@@ -143,6 +143,27 @@ class Passages:
             _OBJECT.object_key == object_key, _CHUNK.start_char == start_char, _CHUNK.end_char == end_char
         )
         return next(self._visible(statement, scope), None)
+
+    def unread(self, scope: Scope) -> list[UnreadObject]:
+        """Current objects in the scope that no search can find as they are now, by source and path.
+
+        Their conversion failed, or they wait for the next run. The reason is the error class alone: a converter's
+        message is meant for operators.
+        """
+        statement = (
+            select(schema.source.c.name, _OBJECT.path, _OBJECT.acl_class_id, _OBJECT.quarantine_class)
+            .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+            .where(
+                _OBJECT.state == ObjectState.CURRENT,
+                or_(_OBJECT.quarantine_class.is_not(None), _OBJECT.index_fingerprint.is_(None)),
+            )
+            .order_by(schema.source.c.name, _OBJECT.path)
+        )
+        return [
+            UnreadObject(source, path, quarantine_class or "not indexed yet")
+            for source, path, acl_class_id, quarantine_class in self._connection.execute(statement)
+            if acl_class_id in scope.acl_class_ids
+        ]
 
     def _visible(self, statement: Select[Any], scope: Scope) -> Iterator[Occurrence]:
         # Checked here and not in SQL: a scope may hold more classes than a statement takes variables.

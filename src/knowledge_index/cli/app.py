@@ -7,6 +7,7 @@ import typer
 
 from knowledge_index.cli import (
     access_commands,
+    answer_commands,
     audit_commands,
     benchmark_commands,
     config_commands,
@@ -56,6 +57,7 @@ def _global_options(
 
 pipeline_commands.register(app)
 search_commands.register(app)
+answer_commands.register(app)
 access_commands.register(app)
 audit_commands.register(app)
 benchmark_commands.register(app)

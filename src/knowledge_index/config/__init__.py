@@ -6,6 +6,7 @@ from knowledge_index.config.settings import (
     AuditSettings,
     ChunkingSettings,
     EmbeddingSettings,
+    GatewaySettings,
     RetrievalSettings,
 )
 
@@ -14,6 +15,7 @@ __all__ = [
     "AuditSettings",
     "ChunkingSettings",
     "EmbeddingSettings",
+    "GatewaySettings",
     "LoadedConfig",
     "RetrievalSettings",
     "load_config",

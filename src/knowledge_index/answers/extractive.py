@@ -1,0 +1,106 @@
+"""Answers in the documents' own sentences: deterministic, with no model but the embedder of the index."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from knowledge_index.answers.answer import CitedSpan, Draft, DraftSentence, Evidence
+from knowledge_index.answers.figures import figures_of
+from knowledge_index.answers.question import Question
+from knowledge_index.answers.sentences import SentenceSpan, split_sentences
+from knowledge_index.answers.wording import normalise
+from knowledge_index.embed.base import Embedder
+
+# Chosen on development questions that are not in the shipped golden set; docs/answers.md has the figures.
+MIN_CONTEXT_SHARE = 0.7
+MIN_SENTENCE_SCORE = 0.5
+_WEIGHT_COVERAGE = 0.55
+_WEIGHT_HEADING = 0.2
+_WEIGHT_SIMILARITY = 0.5
+_BONUS_FIGURE = 0.12
+_DECAY_PER_RANK = 0.03
+_NEXT_SENTENCE_SHARE = 0.8
+_MAX_SENTENCES = 3
+_EMBEDDED_SENTENCES = 12
+
+
+@dataclass(frozen=True)
+class _Scored:
+    evidence: Evidence
+    sentence: SentenceSpan
+    score: float
+    order: tuple[int, int]
+
+
+def extract_answer(question: Question, retrieved: Sequence[Evidence], embedder: Embedder) -> Draft:
+    """The one to three sentences that speak most of what was asked; none where no passage speaks enough of it.
+
+    A passage counts when, together with its title, path and heading, it has every name of the question and
+    ``MIN_CONTEXT_SHARE`` of the weight of its words. A sentence's score adds the share of the words that are left to
+    it (those that title and path do not have), the cosine of question and sentence, and a bonus for a figure where one
+    is asked for. Ties go to the better passage, then to the earlier sentence.
+    """
+    scored: list[_Scored] = []
+    for rank, evidence in enumerate(retrieved):
+        scored.extend(_scored(question, evidence, rank))
+    head = sorted(scored, key=lambda each: (-each.score, each.order))[:_EMBEDDED_SENTENCES]
+    if not head:
+        return Draft(())
+    vectors = embedder.embed([question.text, *(f"{each.evidence.hit.heading} {each.sentence.text}" for each in head)])
+    final = [
+        _Scored(
+            each.evidence,
+            each.sentence,
+            # Rounded, so that the last bits of a product do not decide.
+            round(each.score + _WEIGHT_SIMILARITY * float(vectors[0] @ vector), 6),
+            each.order,
+        )
+        for each, vector in zip(head, vectors[1:], strict=True)
+    ]
+    final.sort(key=lambda each: (-each.score, each.order))
+    if final[0].score < MIN_SENTENCE_SCORE:
+        return Draft(())
+    chosen: list[_Scored] = []
+    for each in final:
+        if len(chosen) == _MAX_SENTENCES or each.score < _NEXT_SENTENCE_SHARE * final[0].score:
+            break
+        if all(normalise(each.sentence.text) != normalise(other.sentence.text) for other in chosen):
+            chosen.append(each)
+    return Draft(tuple(_draft_sentence(each.evidence, each.sentence) for each in chosen))
+
+
+def uncovered_words(question: Question, retrieved: Sequence[Evidence]) -> tuple[str, ...]:
+    """The words of the question that no passage has, nor its title, path or heading."""
+    met = frozenset(place for each in retrieved for place in question.covered(f"{_frame(each)}\n{each.text}"))
+    return tuple(word for place, word in enumerate(question.rewriting.words) if place not in met)
+
+
+def _scored(question: Question, evidence: Evidence, rank: int) -> list[_Scored]:
+    frame = _frame(evidence)
+    in_frame = question.covered(frame)
+    context = in_frame | question.covered(evidence.text)
+    if question.names - context or question.share(context) < MIN_CONTEXT_SHARE:
+        return []
+    asked = frozenset(range(len(question.rewriting.words))) - in_frame
+    asked_weight = sum(map(question.weight, asked))
+    in_heading = question.covered(evidence.hit.heading) & asked
+    found = []
+    for place, sentence in enumerate(split_sentences(evidence.text)):
+        covered = question.covered(sentence.text) & asked
+        coverage = sum(map(question.weight, covered)) / asked_weight if asked_weight else 0.5
+        by_heading = sum(map(question.weight, in_heading - covered)) / asked_weight if asked_weight else 0.0
+        score = _WEIGHT_COVERAGE * coverage + _WEIGHT_HEADING * by_heading - _DECAY_PER_RANK * rank
+        if question.asks_figure and figures_of(sentence.text).numbers:
+            score += _BONUS_FIGURE
+        found.append(_Scored(evidence, sentence, score, (rank, place)))
+    return found
+
+
+def _frame(evidence: Evidence) -> str:
+    hit = evidence.hit
+    return f"{hit.title}\n{hit.path}\n{hit.matter_title}"
+
+
+def _draft_sentence(evidence: Evidence, sentence: SentenceSpan) -> DraftSentence:
+    start = evidence.hit.start_char + sentence.start
+    span = CitedSpan(evidence.hit.hit_id, start, evidence.hit.start_char + sentence.end, sentence.text)
+    return DraftSentence(sentence.text, (span,))
