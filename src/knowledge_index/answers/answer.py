@@ -20,12 +20,14 @@ class AnswerKind(StrEnum):
 class Evidence:
     """A retrieved hit and the text that the catalog has at its offsets, read again after retrieval.
 
-    ``is_opposing`` marks paper of the other side; see :func:`knowledge_index.answers.untrusted.is_opposing`.
+    ``is_opposing`` marks paper of the other side; see :func:`knowledge_index.answers.untrusted.is_opposing`. ``named``
+    are the places of the question's words that name its paper; see :class:`knowledge_index.answers.reading.Reading`.
     """
 
     hit: SearchHit
     text: str
     is_opposing: bool
+    named: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

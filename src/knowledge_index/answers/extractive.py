@@ -8,6 +8,7 @@ from knowledge_index.answers.figures import figures_of
 from knowledge_index.answers.question import Question
 from knowledge_index.answers.sentences import SentenceSpan, split_sentences
 from knowledge_index.answers.wording import normalise
+from knowledge_index.domain.versions import VersionStatus
 from knowledge_index.embed.base import Embedder
 
 # Chosen on development questions that are not in the shipped golden set; docs/answers.md has the figures.
@@ -17,6 +18,10 @@ _WEIGHT_COVERAGE = 0.55
 _WEIGHT_HEADING = 0.2
 _WEIGHT_SIMILARITY = 0.5
 _BONUS_FIGURE = 0.12
+_BONUS_BINDING = 0.06
+# Where a draft leaves open what is asked.
+_BLANK = "[●]"
+_MALUS_BLANK = 0.15
 _DECAY_PER_RANK = 0.03
 _NEXT_SENTENCE_SHARE = 0.8
 _MAX_SENTENCES = 3
@@ -70,14 +75,13 @@ def extract_answer(question: Question, retrieved: Sequence[Evidence], embedder: 
 
 def uncovered_words(question: Question, retrieved: Sequence[Evidence]) -> tuple[str, ...]:
     """The words of the question that no passage has, nor its title, path or heading."""
-    met = frozenset(place for each in retrieved for place in question.covered(f"{_frame(each)}\n{each.text}"))
+    met = frozenset(place for each in retrieved for place in each.named | question.covered(each.text))
     return tuple(word for place, word in enumerate(question.rewriting.words) if place not in met)
 
 
 def _scored(question: Question, evidence: Evidence, rank: int) -> list[_Scored]:
-    frame = _frame(evidence)
-    in_frame = question.covered(frame)
-    context = in_frame | question.covered(evidence.text)
+    in_frame = evidence.named
+    context = in_frame | question.covered(evidence.hit.heading) | question.covered(evidence.text)
     if question.names - context or question.share(context) < MIN_CONTEXT_SHARE:
         return []
     asked = frozenset(range(len(question.rewriting.words))) - in_frame
@@ -91,13 +95,12 @@ def _scored(question: Question, evidence: Evidence, rank: int) -> list[_Scored]:
         score = _WEIGHT_COVERAGE * coverage + _WEIGHT_HEADING * by_heading - _DECAY_PER_RANK * rank
         if question.asks_figure and figures_of(sentence.text).numbers:
             score += _BONUS_FIGURE
+        if _BLANK in sentence.text:
+            score -= _MALUS_BLANK
+        if evidence.hit.version_status in (VersionStatus.EXECUTED, VersionStatus.FINAL):
+            score += _BONUS_BINDING
         found.append(_Scored(evidence, sentence, score, (rank, place)))
     return found
-
-
-def _frame(evidence: Evidence) -> str:
-    hit = evidence.hit
-    return f"{hit.title}\n{hit.path}\n{hit.matter_title}"
 
 
 def _draft_sentence(evidence: Evidence, sentence: SentenceSpan) -> DraftSentence:

@@ -58,6 +58,20 @@ class Question:
             if any(_is_met(term, terms, own=number == 0) for number, term in enumerate(alternatives))
         )
 
+    def covered_literally(self, text: str) -> frozenset[int]:
+        """The places of the words that a text has in their own spelling or inflection, without aliases."""
+        terms = text_terms(text)
+        return frozenset(
+            place
+            for place, alternatives in enumerate(self.rewriting.alternatives)
+            if _is_met(alternatives[0], terms, own=True)
+        )
+
+    def rewritten(self, mention: frozenset[int]) -> str:
+        """What is asked, without the words that name a paper and with the words that the rewriting adds."""
+        asked = [word for place, word in enumerate(self.rewriting.words) if place not in mention]
+        return " ".join([*(asked or self.rewriting.words), *self.rewriting.aliases]) or self.text
+
     def weight(self, place: int) -> float:
         """How much a word counts: names double."""
         return 2.0 if place in self.names else 1.3 if place in self.nouns else 1.0

@@ -1,7 +1,6 @@
 """What a question asks for in other words: legal synonyms and the names under which clauses go, English and German.
 
-The rewriting adds words, it never takes the asker's away: the question is searched as it was put, and once more with
-the added words. It depends on the question alone.
+It depends on the question alone. The question is searched as it was put as well.
 """
 
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from knowledge_index.index.analysis import query_terms
 _ALIASES = """
 renew, renews, renewal, extend, extends, extension, prolong, verlängern, Verlängerung, Verlängerungsoption
 terminate, termination, end, ends, cancel, cancellation, notice, break right, kündigen, Kündigung, beenden, endet
-liability, liable, cap, capped, limitation, limited, limit, maximum, haften, haftet, Haftung, Haftungsgrenze, Höchstbetrag
+liability, liable, cap, capped, limitation, limited, limit, haften, Haftung, Haftungsgrenze, Höchstbetrag
 law, governing law, applicable law, governs, governed, anwendbares Recht, Recht, Rechtswahl
 jurisdiction, court, courts, venue, forum, arbitration, seat, Gerichtsstand, Gericht, Schiedsgericht, zuständig
 confidentiality, confidential, secrecy, secret, Vertraulichkeit, vertraulich, Geheimhaltung, Verschwiegenheit
@@ -63,10 +62,6 @@ class Rewriting:
     words: tuple[str, ...]
     alternatives: tuple[tuple[str, ...], ...]
     aliases: tuple[str, ...]
-
-    def query(self, question: str) -> str | None:
-        """The question with the added words, or None where nothing was added."""
-        return f"{question} {' '.join(self.aliases)}" if self.aliases else None
 
 
 def rewrite(question: str, counting: tuple[str, ...]) -> Rewriting:

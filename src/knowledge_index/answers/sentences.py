@@ -6,6 +6,13 @@ from dataclasses import dataclass
 from knowledge_index.chunking.sentences import sentence_ends
 
 _MIN_CHARS = 12
+_MAX_CHARS = 900
+_HEADING = re.compile(r"(?:§\s*\d+\w?|(?:Article|Section|Artikel|Ziffer)\s+\d+|\d{1,2}[A-Z]?)\.?\s[^\n.;:!?|]{1,70}")
+_ITEM = re.compile(r"(?:\(\w{1,3}\)|\d{1,2}\.|[a-z]\)|[–•*-])\s")
+_ITEM_ENDS_OPEN = re.compile(r"(?:[:;,]|\band|\bor|\bund|\boder|–)$")
+_ENDS = re.compile(r"[.!?]$")
+# A line that was broken because it was full.
+_FULL_LINE_CHARS = 70
 _LINE = re.compile(r"[^\n]+")
 _NUMBER_ONLY = re.compile(r"[\W\d_]*")
 
@@ -52,13 +59,30 @@ def split_sentences(passage: str) -> list[SentenceSpan]:
 def _paragraphs(passage: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for match in _LINE.finditer(passage):
-        line = match[0].lstrip()
-        above = passage[: match.start()].rstrip()
-        if found and line[:1].islower() and above[-1:] not in ".!?:;":
+        line = match[0].strip()
+        above = passage[found[-1][0] : match.start()].rstrip() if found else ""
+        if above and len(above) + len(line) < _MAX_CHARS and _goes_on(above, line):
             found[-1] = (found[-1][0], match.end())
-        else:
+        elif not _HEADING.fullmatch(line):
             found.append(match.span())
-    return found
+        else:
+            # Ends what stands above it, and is itself no sentence.
+            found.append((match.end(), match.end()))
+    return [each for each in found if each[0] < each[1]]
+
+
+def _goes_on(above: str, line: str) -> bool:
+    """Whether a line belongs to the one above: broken inside a sentence, or an item of a list that was opened there.
+
+    Items of a list belong to what opens it, as "made between: (1) … (2) …" says nothing by itself.
+    """
+    last_line = above.rpartition("\n")[2]
+    if _HEADING.fullmatch(last_line) or _HEADING.fullmatch(line) or "|" in line or "|" in last_line:
+        return False
+    if _ITEM.match(line):
+        opener = above if _ITEM.match(last_line) else last_line
+        return bool(_ITEM_ENDS_OPEN.search(above)) or not _ENDS.search(opener)
+    return above[-1:] not in ".!?:;" and (line[:1].islower() or line[:1] in '(“"„' or len(last_line) > _FULL_LINE_CHARS)
 
 
 def _trimmed(passage: str, start: int, end: int) -> SentenceSpan:

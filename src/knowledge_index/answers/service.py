@@ -17,6 +17,7 @@ from knowledge_index.answers.answer import (
 from knowledge_index.answers.extractive import extract_answer, uncovered_words
 from knowledge_index.answers.gateway import Gateway, GatewayError
 from knowledge_index.answers.question import Question, read_question
+from knowledge_index.answers.reading import Reading, read_for
 from knowledge_index.answers.untrusted import harmless, is_opposing
 from knowledge_index.answers.validator import Fault, find_faults
 from knowledge_index.catalog.records import UnreadObject
@@ -24,16 +25,12 @@ from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import NotVisibleError, UsageError
 from knowledge_index.domain.matters import matter_of
 from knowledge_index.domain.principals import Principal
-from knowledge_index.domain.search import SearchFilters, SearchHit
-from knowledge_index.retrieval import RetrievalService, search_as
+from knowledge_index.domain.search import SearchFilters
+from knowledge_index.retrieval import RetrievalService
 from knowledge_index.retrieval.showing import show_in_scope
 
 DEFAULT_PASSAGES = 8
-_PASSAGES_PER_PAPER = 3
 _MAX_QUESTION_CHARS = 4000
-# Of the rewritten query, against the question's own: it fills up what the question's own words did not find.
-_WEIGHT_REWRITTEN = 0.5
-_RANK_CONSTANT = 5
 NOT_SAID = "The documents do not say."
 
 
@@ -61,15 +58,9 @@ def answer_question(
     if len(question) > _MAX_QUESTION_CHARS:
         raise UsageError(f"the question has {len(question)} characters; ask in at most {_MAX_QUESTION_CHARS}")
     asked = read_question(question)
-    rewritten = asked.rewriting.query(question)
-    queries = (question,) if rewritten is None else (question, rewritten)
-    settings = settings.model_copy(
-        update={"max_chunks_per_document": max(settings.max_chunks_per_document, _PASSAGES_PER_PAPER)}
-    )
-    results = [search_as(service, recorder, principals, query, settings, filters, limit) for query in queries]
-    hits = _merged([result.hits for result in results])[:limit]
-    retrieved, unread = _reread(service, recorder, principals, hits, filters)
-    notes = [*dict.fromkeys(note for result in results for note in result.notes)]
+    reading = read_for(service, recorder, principals, asked, settings, filters, limit)
+    retrieved, unread = _reread(service, recorder, principals, reading, filters)
+    notes = list(reading.notes)
     by_id = {each.hit.hit_id: each for each in retrieved}
 
     draft, kind = Draft(()), AnswerKind.EXTRACTIVE
@@ -83,41 +74,29 @@ def answer_question(
             draft = Draft(())
             notes.append("the extractive answer did not stand the check of its citations and was withheld")
     searched = Searched(
-        queries, asked.rewriting.aliases, tuple(by_id), uncovered_words(asked, retrieved), tuple(unread)
+        reading.queries, asked.rewriting.aliases, tuple(by_id), uncovered_words(asked, retrieved), tuple(unread)
     )
     return _answer(question, kind, draft, by_id, searched, tuple(notes))
-
-
-def _merged(rankings: Sequence[Sequence[SearchHit]]) -> list[SearchHit]:
-    """The hits of all queries, best first; those of the question itself weigh more."""
-    scores: dict[str, float] = {}
-    hits: dict[str, SearchHit] = {}
-    for number, ranking in enumerate(rankings):
-        weight = 1.0 if number == 0 else _WEIGHT_REWRITTEN
-        for rank, hit in enumerate(ranking, start=1):
-            hits.setdefault(hit.hit_id, hit)
-            scores[hit.hit_id] = scores.get(hit.hit_id, 0.0) + weight / (_RANK_CONSTANT + rank)
-    return sorted(hits.values(), key=lambda hit: (-scores[hit.hit_id], hit.hit_id))
 
 
 def _reread(
     service: RetrievalService,
     recorder: AccessRecorder,
     principals: frozenset[Principal],
-    hits: Sequence[SearchHit],
+    reading: Reading,
     filters: SearchFilters,
 ) -> tuple[list[Evidence], list[UnreadObject]]:
     """The hits with the catalog's own text, as far as the caller may still see them, and what nobody can search."""
     retrieved = []
     with service.catalog.transaction() as session:
         scope = compile_scope(session, principals, recorder.clock())
-        for hit in hits:
+        for hit in reading.hits:
             try:
                 shown = show_in_scope(session, hit.hit_id, scope)
             except NotVisibleError:
                 # Taken away between the search and now: it is not cited, and nothing says that it was there.
                 continue
-            retrieved.append(Evidence(hit, shown.passage, is_opposing(hit.path)))
+            retrieved.append(Evidence(hit, shown.passage, is_opposing(hit.path), reading.named[hit.document_key]))
         unread = [
             UnreadObject(each.source, each.path, each.reason)
             for each in session.passages.unread(scope)
