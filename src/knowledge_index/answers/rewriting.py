@@ -47,6 +47,7 @@ earn-out, earnout, Kaufpreisanpassung
 minimum, at least, least, mindestens, Mindestabnahme, Mindestmenge
 exclusive, exclusivity, exclusively, sole, ausschließlich, Exklusivität, Alleinvertrieb
 territory, region, Vertragsgebiet, Gebiet
+resolve, resolved, solve, decide, decides, decided, referred, gelöst, entscheidet
 record, records, audit, inspect, inspection, Prüfung, Einsicht
 """
 _MAX_ADDED_WORDS = 10
