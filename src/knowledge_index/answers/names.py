@@ -36,7 +36,7 @@ _LEGAL_FORM = (
     r"|L\.P\.|Corp\.?|Corporation|Company|B\.V\.|N\.V\.|S\.A\.|S\.p\.A\.|S\.r\.l\.|A/S|ApS|AB|Oy|AS)"
 )
 _PART = rf"(?:{_CAPITALISED}|&|und|of|de|van|von)"
-_COMPANY = re.compile(rf"({_PART}(?:[ -]{_PART}){{0,6}}) {_LEGAL_FORM}(?!\w)")
+COMPANY = re.compile(rf"({_PART}(?:[ -]{_PART}){{0,6}}) {_LEGAL_FORM}(?!\w)")
 
 _ROLES = (
     "seller vendor buyer purchaser supplier customer landlord lessor tenant lessee subtenant sublandlord licensor"
@@ -76,7 +76,7 @@ def is_german(text_words: Collection[str]) -> bool:
 def parties_of(text: str) -> frozenset[str]:
     """The distinctive words, casefolded, of the names in a normalised passage that end in a legal form."""
     found: set[str] = set()
-    for match in _COMPANY.finditer(text):
+    for match in COMPANY.finditer(text):
         found.update(each for each in words(match[1]) if len(each) > 2 and each not in _COMMON)
     return frozenset(found)
 

@@ -24,6 +24,8 @@ _EMPTY_WORDS = (
     " mit nach für über um unter vor durch gegen ohne bis sich nicht laut gemäß viel viele hoch lange oft sein"
     " ihre ihr seine er sie man wurde wurden vertrag vertrages vertrags dokument sieht steht vorgesehen vereinbart"
     " gelten gilt beträgt betragen"
+    " being automatically automatisch total exactly exact currently still amount sum figure value betrag summe höhe"
+    " fällt fallen anfällt worth name named called heißt did"
 )
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 _ASKS_FIGURE = re.compile(
@@ -32,6 +34,8 @@ _ASKS_FIGURE = re.compile(
     r"wie (?:hoch|viel|viele|lange|oft|groß)|wann|bis wann|ab wann|seit wann)\b",
     re.IGNORECASE,
 )
+
+_ASKS_PARTY = re.compile(r"\b(?:who|whom|parties|wer|wen|wem|parteien)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -48,14 +52,16 @@ class Question:
     names: frozenset[int]
     nouns: frozenset[int]
     asks_figure: bool
+    asks_party: bool
 
     def covered(self, text: str) -> frozenset[int]:
         """The places of the words that a text has, in any of the spellings and aliases that stand for them."""
         terms = text_terms(text)
         return frozenset(
             place
-            for place, alternatives in enumerate(self.rewriting.alternatives)
-            if any(_is_met(term, terms, own=number == 0) for number, term in enumerate(alternatives))
+            for place, own in enumerate(self.rewriting.own)
+            if any(_is_met(term, terms, own=True) for term in own)
+            or not terms.isdisjoint(self.rewriting.alternatives[place])
         )
 
     def covered_literally(self, text: str) -> frozenset[int]:
@@ -63,8 +69,8 @@ class Question:
         terms = text_terms(text)
         return frozenset(
             place
-            for place, alternatives in enumerate(self.rewriting.alternatives)
-            if _is_met(alternatives[0], terms, own=True)
+            for place, alternatives in enumerate(self.rewriting.own)
+            if any(_is_met(term, terms, own=True) for term in alternatives)
         )
 
     def rewritten(self, mention: frozenset[int]) -> str:
@@ -90,7 +96,7 @@ def read_question(text: str) -> Question:
     names: set[int] = set()
     nouns: set[int] = set()
     for number, match in enumerate(_WORD.finditer(plain)):
-        word = match[0]
+        word = match[0].removesuffix("'s")
         if word.casefold() in _EMPTY or not query_terms(word).wording or word in counting:
             continue
         place = len(counting)
@@ -100,7 +106,12 @@ def read_question(text: str) -> Question:
         elif word[0].isupper() and number:
             nouns.add(place)
     return Question(
-        text, rewrite(plain, tuple(counting)), frozenset(names), frozenset(nouns), bool(_ASKS_FIGURE.search(plain))
+        text=text,
+        rewriting=rewrite(plain, tuple(counting)),
+        names=frozenset(names),
+        nouns=frozenset(nouns),
+        asks_figure=bool(_ASKS_FIGURE.search(plain)),
+        asks_party=bool(_ASKS_PARTY.search(plain)),
     )
 
 

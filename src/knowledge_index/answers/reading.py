@@ -14,6 +14,8 @@ from knowledge_index.retrieval import RetrievalService, search_as
 _POOL = 40
 _PASSAGES_PER_PAPER = 8
 _MAX_MATTERS = 2
+# Where a paper names its parties and its subject.
+_OPENING_CHARS = 1500
 _WEIGHT_SECOND_QUERY = 1.0
 _RANK_CONSTANT = 5
 _WEIGHT_RANK = 0.5
@@ -25,7 +27,7 @@ class Reading:
     """``hits`` best first; ``queries`` as they were put; ``notes`` of the searches.
 
     ``named`` maps a paper's key to the places of the question's words that name it: words of its title or path, and
-    names in any of its passages that were found. They count as said in each of its passages.
+    names in its opening. They count as said in each of its passages.
     """
 
     hits: tuple[SearchHit, ...]
@@ -74,7 +76,9 @@ def read_for(
 def _named(question: Question, hits: Sequence[SearchHit]) -> dict[str, frozenset[int]]:
     named: dict[str, frozenset[int]] = {}
     for hit in hits:
-        found = question.covered_literally(frame(hit)) | (question.covered_literally(hit.passage) & question.names)
+        found = question.covered_literally(frame(hit))
+        if hit.start_char < _OPENING_CHARS:
+            found |= question.covered_literally(hit.passage) & (question.names | question.nouns)
         named[hit.document_key] = named.get(hit.document_key, frozenset()) | found
     return named
 

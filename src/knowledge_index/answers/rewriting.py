@@ -13,7 +13,9 @@ from knowledge_index.index.analysis import query_terms
 _ALIASES = """
 renew, renews, renewal, extend, extends, extension, prolong, verlängern, Verlängerung, Verlängerungsoption
 terminate, termination, end, ends, cancel, cancellation, notice, break right, kündigen, Kündigung, beenden, endet
-liability, liable, cap, capped, limitation, limited, limit, haften, Haftung, Haftungsgrenze, Höchstbetrag
+liability, liable, limitation, haften, haftet, Haftung
+cap, capped, maximum, ceiling, limit, limited, exceed, upper limit, Höchstbetrag, begrenzt, Haftungsgrenze, höchstens
+sell, sells, sold, sale, seller, verkaufen, verkauft, Verkauf
 law, governing law, applicable law, governs, governed, anwendbares Recht, Recht, Rechtswahl
 jurisdiction, court, courts, venue, forum, arbitration, seat, Gerichtsstand, Gericht, Schiedsgericht, zuständig
 confidentiality, confidential, secrecy, secret, Vertraulichkeit, vertraulich, Geheimhaltung, Verschwiegenheit
@@ -46,7 +48,7 @@ possession, handover, Besitzübergang, Übergang, Besitz
 earn-out, earnout, Kaufpreisanpassung
 minimum, at least, least, mindestens, Mindestabnahme, Mindestmenge
 exclusive, exclusivity, exclusively, sole, ausschließlich, Exklusivität, Alleinvertrieb
-territory, region, Vertragsgebiet, Gebiet
+territory, region, country, countries, Vertragsgebiet, Gebiet
 resolve, resolved, solve, decide, decides, decided, referred, gelöst, entscheidet
 record, records, audit, inspect, inspection, Prüfung, Einsicht
 """
@@ -55,29 +57,32 @@ _MAX_ADDED_WORDS = 10
 
 @dataclass(frozen=True)
 class Rewriting:
-    """``alternatives`` holds for each word that counts the index terms that stand for it, its own first.
+    """``own`` holds for each word that counts its index terms in all spellings, ``alternatives`` its aliases' terms.
 
     ``words`` are the words of the question as typed, in the same order; ``aliases`` what was added, as words.
     """
 
     words: tuple[str, ...]
-    alternatives: tuple[tuple[str, ...], ...]
+    own: tuple[tuple[str, ...], ...]
+    alternatives: tuple[frozenset[str], ...]
     aliases: tuple[str, ...]
 
 
 def rewrite(question: str, counting: tuple[str, ...]) -> Rewriting:
     """The question's ``counting`` words with their aliases."""
-    alternatives: list[tuple[str, ...]] = []
+    spellings: list[tuple[str, ...]] = []
+    alternatives: list[frozenset[str]] = []
     added: dict[str, None] = {}
     for word in counting:
-        terms = [term for each in query_terms(word).alternatives for term in each]
-        own = set(terms)
+        spellings.append(tuple(dict.fromkeys(term for each in query_terms(word).alternatives for term in each)))
+        own = set(spellings[-1])
+        terms: set[str] = set()
         for group in _groups():
             if own & group.single_terms:
-                terms.extend(sorted(group.single_terms - set(terms)))
+                terms |= group.single_terms
                 added.update(dict.fromkeys(each for each in group.shown if not set(query_terms(each).wording) & own))
-        alternatives.append(tuple(dict.fromkeys(terms)))
-    return Rewriting(counting, tuple(alternatives), tuple(added)[:_MAX_ADDED_WORDS])
+        alternatives.append(frozenset(terms))
+    return Rewriting(counting, tuple(spellings), tuple(alternatives), tuple(added)[:_MAX_ADDED_WORDS])
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,11 @@ from knowledge_index.chunking.sentences import sentence_ends
 
 _MIN_CHARS = 12
 _MAX_CHARS = 900
-_HEADING = re.compile(r"(?:§\s*\d+\w?|(?:Article|Section|Artikel|Ziffer)\s+\d+|\d{1,2}[A-Z]?)\.?\s[^\n.;:!?|]{1,70}")
+# "5. Rent", "§ 3 Kaufpreis", "SHARE PURCHASE AGREEMENT"
+_HEADING = re.compile(
+    r"[^a-zäöüß\n\d|]{4,}"
+    r"|(?:§\s*\d+\w?|(?:Article|Section|Artikel|Ziffer)\s+\d+|\d{1,2}[A-Z]?)\.?\s[^\n.;:!?|]{1,70}"
+)
 _ITEM = re.compile(r"(?:\(\w{1,3}\)|\d{1,2}\.|[a-z]\)|[–•*-])\s")
 _ITEM_ENDS_OPEN = re.compile(r"(?:[:;,]|\band|\bor|\bund|\boder|–)$")
 _ENDS = re.compile(r"[.!?]$")
