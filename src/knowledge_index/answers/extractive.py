@@ -48,7 +48,7 @@ _MALUS_BLANK = 0.15
 _DECAY_PER_RANK = 0.03
 _NEXT_SENTENCE_SHARE = 0.8
 _MAX_SENTENCES = 3
-_EMBEDDED_SENTENCES = 12
+_EMBEDDED_SENTENCES = 8
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,11 @@ def _most_binding(chosen: _Scored, others: Sequence[_Scored]) -> _Scored:
     return max(same, key=lambda each: _BONUS_BY_STATUS[each.evidence.hit.version_status], default=chosen)
 
 
+def _has_figure(text: str) -> bool:
+    figures = figures_of(text)
+    return bool(figures.numbers or figures.identifiers)
+
+
 def _following(chosen: _Scored) -> SentenceSpan | None:
     """The sentence behind, where it goes on from the chosen one."""
     sentences = split_sentences(chosen.evidence.text)
@@ -159,7 +164,7 @@ def _scored(question: Question, evidence: Evidence, rank: int, in_paper: frozens
         definition = _DEFINITION.match(normalise(sentence.text))
         if definition is not None and set(words_of(definition[1])) <= asked_words:
             score += _BONUS_DEFINITION
-        if question.asks_figure and figures_of(sentence.text).numbers:
+        if question.asks_figure and _has_figure(sentence.text):
             score += _BONUS_FIGURE
         if _BLANK in sentence.text:
             score -= _MALUS_BLANK

@@ -103,7 +103,7 @@ def _word_table() -> dict[str, int]:
             base = number * _SCALES[scale]
             table[f"{word}{scale}"] = base
             table.update({f"{word}{scale}{rest}": base + value for rest, value in small.items() if value < 100})
-    return table
+    return {word.casefold(): number for word, number in table.items()}
 
 
 _NUMBER_BY_WORD = _word_table()
@@ -128,12 +128,13 @@ class Figures:
     """What a text holds, normalised.
 
     ``identifiers`` are ``kind:value`` of amounts, dates, references and accounts; each entry is the set of readings of
-    one. ``numbers`` likewise, as plain decimals. ``measured`` are (number, unit) where a unit follows. ``months`` are
-    numbers of named months.
+    one. ``numbers`` are the other numbers likewise, as plain decimals; ``inner`` those inside of identifiers.
+    ``measured`` are (number, unit) where a unit follows. ``months`` are numbers of named months.
     """
 
     identifiers: tuple[tuple[str, frozenset[str]], ...]
     numbers: tuple[tuple[str, frozenset[Decimal]], ...]
+    inner: frozenset[Decimal]
     measured: frozenset[tuple[Decimal, str]]
     months: frozenset[int]
 
@@ -141,17 +142,20 @@ class Figures:
 def figures_of(text: str) -> Figures:
     """All figures of a text, each with its wording."""
     by_place: dict[tuple[int, int], set[str]] = {}
-    amounts: list[tuple[str, frozenset[Decimal]]] = []
+    inner: set[Decimal] = set()
     months: set[int] = set()
     for each in extract_identifiers(text):
         by_place.setdefault((each.start_char, each.end_char), set()).add(each.term)
         if each.kind is IdentifierKind.AMOUNT:
-            amounts.append((each.raw, frozenset({Decimal(each.normalised.split(" ")[1])})))
+            inner.add(Decimal(each.normalised.split(" ")[1]))
         if each.kind is IdentifierKind.DATE:
             months.add(int(each.normalised.split("-")[1]))
-    numbers: list[tuple[str, frozenset[Decimal]]] = list(amounts)
+    numbers: list[tuple[str, frozenset[Decimal]]] = []
     measured: set[tuple[Decimal, str]] = set()
     for start, end, readings in _numbers(text):
+        if any(first <= start and end <= last for first, last in by_place):
+            inner |= readings
+            continue
         numbers.append((text[start:end], readings))
         unit = _unit_behind(text, end)
         if unit is not None:
@@ -164,6 +168,7 @@ def figures_of(text: str) -> Figures:
     return Figures(
         tuple((text[start:end], frozenset(terms)) for (start, end), terms in sorted(by_place.items())),
         tuple(numbers),
+        frozenset(inner),
         frozenset(measured),
         frozenset(months),
     )

@@ -54,6 +54,12 @@ class Question:
     asks_figure: bool
     asks_party: bool
 
+    @property
+    def possible_names(self) -> frozenset[int]:
+        """The places of names, and of nouns that no rewriting knows: "Brüggensüß" may be one, "Kaufpreis" is none."""
+        known = {place for place, terms in enumerate(self.rewriting.alternatives) if terms}
+        return self.names | (self.nouns - known)
+
     def covered(self, text: str) -> frozenset[int]:
         """The places of the words that a text has, in any of the spellings and aliases that stand for them."""
         terms = text_terms(text)

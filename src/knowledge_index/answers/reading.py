@@ -78,7 +78,7 @@ def _named(question: Question, hits: Sequence[SearchHit]) -> dict[str, frozenset
     for hit in hits:
         found = question.covered_literally(frame(hit))
         if hit.start_char < _OPENING_CHARS:
-            found |= question.covered_literally(hit.passage) & (question.names | question.nouns)
+            found |= question.covered_literally(hit.passage) & question.possible_names
         named[hit.document_key] = named.get(hit.document_key, frozenset()) | found
     return named
 

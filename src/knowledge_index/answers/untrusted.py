@@ -15,10 +15,10 @@ _ACTIVE_ELEMENT = re.compile(
 )
 _TAG = re.compile(r"</?[A-Za-z!?][^<>]*>")
 _OPEN_TAG = re.compile(r"<(?=[/!?A-Za-z])")
-_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]\n]{0,400})\]\([^()\n]{0,2000}\)")
+_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]\n]{0,400})\]\((?:[^()\n]|\([^()\n]{0,500}\)){0,2000}+\)")
 _MARKDOWN_REFERENCE = re.compile(r"^[ ]{0,3}\[[^\[\]\n]{1,400}\]:[ \t]*\S+", re.MULTILINE)
-_SCHEME = re.compile(r"\b(?:https?|ftp|file|data|javascript|vbscript|smb|ldap)\s*:(?://)?(?=\S)", re.IGNORECASE)
-_SCHEMES_WITHOUT_SLASHES = ("data", "javascript", "vbscript")
+# "data: the parties" in running text is words; what a client would follow has no blank behind the colon.
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}://|\b(?:data|javascript|vbscript)\s*:(?=\S)", re.IGNORECASE)
 _FENCE = re.compile(r"`{3,}|~{3,}")
 
 _OPPOSING = re.compile(
@@ -43,7 +43,7 @@ def harmless(text: str) -> str:
     while text != previous:
         previous = text
         text = _once(text)
-    return _OPEN_TAG.sub("‹", text)
+    return _OPEN_TAG.sub("‹", text).replace("](", "] (")
 
 
 def is_opposing(path: str) -> bool:
@@ -70,11 +70,5 @@ def _once(text: str) -> str:
     text = _TAG.sub("", text)
     text = _MARKDOWN_LINK.sub(r"\1", text)
     text = _MARKDOWN_REFERENCE.sub("", text)
-    text = _SCHEME.sub(_without_scheme, text)
+    text = _SCHEME.sub("", text)
     return _FENCE.sub("", text)
-
-
-def _without_scheme(match: re.Match[str]) -> str:
-    # "file: see page 2" and "data: …" in running text are words; only what a client would follow is taken out.
-    scheme = match[0].rstrip("/:").rstrip().casefold()
-    return "" if match[0].endswith("//") or scheme in _SCHEMES_WITHOUT_SLASHES else match[0]

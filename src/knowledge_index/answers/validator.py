@@ -100,6 +100,7 @@ def _figure_reasons(text: str, spans: Sequence[str]) -> list[str]:
     held = [figures_of(span) for span in spans]
     identifiers = frozenset(term for each in held for _, terms in each.identifiers for term in terms)
     numbers = frozenset(value for each in held for _, values in each.numbers for value in values)
+    numbers = numbers.union(*(each.inner for each in held))
     measured = frozenset(pair for each in held for pair in each.measured)
     months = frozenset(month for each in held for month in each.months)
     reasons = [f"{raw!r} stands in no cited passage" for raw, terms in said.identifiers if not terms & identifiers]
