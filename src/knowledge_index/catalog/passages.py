@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, text
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, or_, select, text
 from sqlalchemy.dialects.sqlite import insert as insert_or_ignore
 
 from knowledge_index.catalog import schema
@@ -17,6 +17,7 @@ from knowledge_index.catalog.records import (
     Occurrence,
     ReadingNotes,
     RowKind,
+    UnreadObject,
     window_keys,
 )
 from knowledge_index.catalog.versions import Standing, Versions, VisiblePapers
@@ -256,6 +257,27 @@ class Passages:
         statement = _OCCURRENCES.where(_CHUNK.object_id == object_id, _CHUNK.start_char <= place)
         nearest = statement.order_by(None).order_by(_CHUNK.start_char.desc()).limit(1)
         return next(iter(self._in_their_papers(self._visible(nearest, scope), scope)), None)
+
+    def unread(self, scope: Scope) -> list[UnreadObject]:
+        """Current objects in the scope that no search can find as they are now, by source and path.
+
+        Their conversion failed, or they wait for the next run. The reason is the error class alone: a converter's
+        message is meant for operators.
+        """
+        statement = (
+            select(schema.source.c.name, _OBJECT.path, _OBJECT.acl_class_id, _OBJECT.quarantine_class)
+            .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+            .where(
+                _OBJECT.state == ObjectState.CURRENT,
+                or_(_OBJECT.quarantine_class.is_not(None), _OBJECT.index_fingerprint.is_(None)),
+            )
+            .order_by(schema.source.c.name, _OBJECT.path)
+        )
+        return [
+            UnreadObject(source, path, quarantine_class or "not indexed yet")
+            for source, path, acl_class_id, quarantine_class in self._connection.execute(statement)
+            if acl_class_id in scope.acl_class_ids
+        ]
 
     def _visible(self, statement: Select[Any], scope: Scope) -> Iterator[Occurrence]:
         # Checked here and not in SQL: a scope may hold more classes than a statement takes variables.

@@ -371,6 +371,15 @@ class QuarantinedObject:
 
 
 @dataclass(frozen=True)
+class UnreadObject:
+    """A source object that a caller may see and no search can find, and why."""
+
+    source: str
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class SourceStatus:
     """Counts of one source, for operators.
 

@@ -1,4 +1,4 @@
-"""Where a text that is too long for one chunk is best cut."""
+"""Where sentences end, and where a text that is too long for one chunk is best cut."""
 
 import re
 
@@ -33,6 +33,15 @@ def cut_position(text: str, start: int, shortest: int, longest: int) -> int:
         if position >= 0:
             return position + 1
     return window_end
+
+
+def sentence_ends(text: str, start: int, end: int) -> list[int]:
+    """Where the sentences of ``text[start:end]`` end, by the same rules; without ``end`` itself."""
+    return [
+        match.end()
+        for match in _SENTENCE_END.finditer(text, start, end)
+        if match.end() < end and _ends_a_sentence(text, match)
+    ]
 
 
 def _last(pattern: re.Pattern[str], text: str, start: int, end: int) -> int:

@@ -7,6 +7,7 @@ import typer
 
 from knowledge_index.cli import (
     access_commands,
+    answer_commands,
     audit_commands,
     benchmark_commands,
     config_commands,
@@ -62,6 +63,7 @@ doctor_commands.register(app)
 following_commands.register(app)
 search_commands.register(app)
 serve_commands.register(app)
+answer_commands.register(app)
 access_commands.register(app)
 audit_commands.register(app)
 benchmark_commands.register(app)

@@ -7,6 +7,7 @@ from knowledge_index.config.settings import (
     ChunkingSettings,
     ConversionSettings,
     EmbeddingSettings,
+    GatewaySettings,
     RetrievalSettings,
 )
 
@@ -16,6 +17,7 @@ __all__ = [
     "ChunkingSettings",
     "ConversionSettings",
     "EmbeddingSettings",
+    "GatewaySettings",
     "LoadedConfig",
     "RetrievalSettings",
     "load_config",

@@ -14,8 +14,8 @@ from knowledge_index.domain.errors import ConfigurationError
 
 CONFIG_FILE_NAME = "config.toml"
 _PREFIX = "KI_"
-# Global options of the command line that are no settings of AppConfig.
-_NOT_SETTINGS = frozenset({"KI_HOME", "KI_DEBUG"})
+# Read where they are needed: global options of the command line, and the one secret, which no listing may show.
+_NOT_SETTINGS = frozenset({"KI_HOME", "KI_DEBUG", "KI_GATEWAY_KEY"})
 
 
 @dataclass(frozen=True)

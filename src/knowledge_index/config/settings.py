@@ -1,6 +1,7 @@
 """The settings of one installation, each read by code, none more."""
 
 from typing import Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -112,6 +113,35 @@ class ConversionSettings(_Section):
     workers: int = Field(2, ge=1, le=64, description="conversions that run at the same time")
 
 
+class GatewaySettings(_Section):
+    """The language model that words answers; without a URL, answers are taken from the documents to the letter.
+
+    The key is no setting: it is read from the environment variable KI_GATEWAY_KEY alone.
+    """
+
+    url: str | None = Field(
+        None, description="base address of an OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1"
+    )
+    model: str | None = Field(None, description="the model's name at that endpoint")
+    timeout_s: float = Field(30.0, gt=0, le=600, description="seconds that one request may take in all")
+    max_tokens: int = Field(700, ge=50, le=100_000, description="tokens that an answer may have")
+    retries: int = Field(2, ge=0, le=10, description="further attempts when the endpoint is busy or cannot be reached")
+
+    @model_validator(mode="after")
+    def _url_is_safe_and_has_a_model(self) -> Self:
+        if (self.url is None) != (self.model is None):
+            raise ValueError("url and model go together: set both, or neither")
+        if self.url is not None:
+            parts = urlsplit(self.url)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ValueError("url has to be an address such as https://HOST/v1")
+            if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+                raise ValueError("url holds more than an address; the key is read from KI_GATEWAY_KEY alone")
+            if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "::1", "localhost"):
+                raise ValueError("url is http to another machine, which anyone on the way could read; use https")
+        return self
+
+
 class AppConfig(_Section):
     """All settings: defaults < TOML file < KI_… environment < command line."""
 
@@ -120,3 +150,4 @@ class AppConfig(_Section):
     embedding: EmbeddingSettings = EmbeddingSettings()  # type: ignore[call-arg]
     audit: AuditSettings = AuditSettings()  # type: ignore[call-arg]
     conversion: ConversionSettings = ConversionSettings()  # type: ignore[call-arg]
+    gateway: GatewaySettings = GatewaySettings()  # type: ignore[call-arg]
