@@ -89,7 +89,7 @@ class RetrievalService:
         if not scope.acl_class_ids:
             # Told as where something may be seen and nothing fits.
             nothing = legs.nothing().fused((), settings)
-            return SearchResult((), _notes(settings), _explanation(analysis, None, (), nothing, NO_DOCUMENTS))
+            return SearchResult((), _notes(settings), _explanation(analysis, None, (), nothing, NO_DOCUMENTS, settings))
         with self.catalog.transaction() as session:
             filters = replace(filters, excluded_row_keys=session.passages.unsupported_row_keys(scope))
         found = legs.run(query, self._vector(query, settings), analysis.identifier_terms, scope, filters)
@@ -127,7 +127,7 @@ class RetrievalService:
             ]
         if settings.rerank_enabled:
             passages = self._rerank(query, passages)
-        explanation = _explanation(analysis, named, titles, rows, documents)
+        explanation = _explanation(analysis, named, titles, rows, documents, settings)
         return SearchResult(
             tuple(_hit(each, passage) for each, passage in passages[:limit]), _notes(settings), explanation
         )
@@ -264,6 +264,7 @@ def _explanation(
     titles: tuple[str, ...],
     rows: LegRows,
     documents: DocumentScores,
+    settings: RetrievalSettings,
 ) -> QueryExplanation:
     if not titles:
         named = None
@@ -275,7 +276,7 @@ def _explanation(
         mention=named.mention.words if named else (),
         mentioned=titles,
         question=named.mention.rest if named else "",
-        leg_sizes=leg_sizes(rows, documents),
+        leg_sizes=leg_sizes(rows, documents, settings),
         holds_wording=len(rows.holding_wording),
     )
 
