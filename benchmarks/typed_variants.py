@@ -1,15 +1,15 @@
 """How much a search loses when a pasted value is typed otherwise than it stands in the paper.
 
-    python benchmarks/typed_variants.py --home HOME --gold NAME|FILE [--preset full] [--json FILE]
+    python benchmarks/typed_variants.py --home HOME --gold NAME|FILE [--preset full]
 
-HOME is an installation in which the gold's firm is indexed. Of each factoid query four variants: lower case;
-without punctuation; its first 60 % of words; and, where it holds a date, the date in its German form. Each variant is
+HOME is an installation in which the gold's firm is indexed. Of each factoid query four variants are made: in lower
+case; without punctuation; its first 60 % of words; and, where it holds a date, the date in its German form. Each is
 compared in nDCG@10 with the exact form of the same queries, as their quotient and as a difference with a 95 % interval
-from resampling scenarios. A variant that is no different from the exact form is left out.
+from resampling scenarios. A query that a variant does not change is left out of that variant.
 """
 
 import argparse
-import json
+import dataclasses
 import math
 import re
 import string
@@ -75,7 +75,7 @@ VARIANTS: dict[str, Callable[[str], str]] = {
 def variants_of(queries: Sequence[GoldQuery]) -> dict[str, list[GoldQuery]]:
     """The typed form of each query that it changes, by variant."""
     made = {
-        name: [each.model_copy(update={"query": typed(each.query)}) for each in queries]
+        name: [dataclasses.replace(each, query=typed(each.query)) for each in queries]
         for name, typed in VARIANTS.items()
     }
     exact = {each.gold_id: each.query for each in queries}
@@ -91,10 +91,9 @@ def main() -> None:
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--gold", required=True)
     parser.add_argument("--preset", type=PresetName, default=PresetName.FULL)
-    parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     home = Home(arguments.home)
-    config = load_config(home.folder, {}, {}).config
+    config = load_config(home.folder, {}).config
     settings = preset(arguments.preset, config.retrieval)
     queries = [each for each in load_frozen_gold(arguments.gold).queries if each.kind is GoldKind.FACTOID]
     catalog = open_catalog(home.catalog_file)
@@ -114,7 +113,6 @@ def main() -> None:
             return {gold_id: each.ndcg_at_10 for gold_id, each in score_rankings(asked, rankings).items()}
 
         exact = ndcg_of(queries)
-        lines = []
         print(f"{len(queries)} factoid queries, exact: nDCG@10 {math.fsum(exact.values()) / len(exact):.3f}")
         for name, asked in variants_of(queries).items():
             if not asked:
@@ -132,11 +130,8 @@ def main() -> None:
                 f"  {name:22} {len(asked):4} queries  nDCG@10 {mean:.3f} of {mean_exact:.3f} = {relative:6.1%}"
                 f"  difference {found.mean:+.3f} ({interval})"
             )
-            lines.append({"variant": name, "queries": len(asked), "ndcg": mean, "exact": mean_exact, "low": found.low})
     finally:
         catalog.close()
-    if arguments.json:
-        arguments.json.write_text(json.dumps(lines, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

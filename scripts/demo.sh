@@ -43,7 +43,7 @@ step "Search as a member of the corporate group" \
     search "$question" --as "$group" --limit 3
 step "The same question from someone without any grant" \
     search "$question" --as user:visitor
-step "Measure three baselines against frozen gold, probe every wall, and judge" \
+step "Measure four baselines against frozen gold, probe every wall, and judge" \
     run-retrieval-eval sample --baseline ladder --min-lift 0.05 --report demo/report.json
 
 cat <<END

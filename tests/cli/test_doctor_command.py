@@ -13,17 +13,24 @@ from command_line import Ki
 
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
-from knowledge_index.index import LexicalRow, open_lexical_index, open_vector_index
+from knowledge_index.index import LexicalRow, open_lexical_index, open_profile_index, open_vector_index
 from small_firm import CORPORATE, OUTSIDER, REAL_ESTATE, SmallFirm, WordEmbedder
 
 
-def row_keys(home: Path) -> list[str]:
+def row_keys(home: Path, kind: str = "passage") -> list[str]:
     with closing(sqlite3.connect(home / "catalog.sqlite")) as connection:
-        return [key for (key,) in connection.execute("SELECT row_key FROM index_row ORDER BY row_key")]
+        return [
+            key
+            for (key,) in connection.execute("SELECT row_key FROM index_row WHERE kind = ? ORDER BY row_key", (kind,))
+        ]
 
 
 def lose_a_lexical_row(home: Path) -> None:
     open_lexical_index(home / "index" / "lexical").remove(row_keys(home)[:1])
+
+
+def lose_a_profile(home: Path) -> None:
+    open_profile_index(home / "index" / "profiles").remove(row_keys(home, "profile")[:1])
 
 
 def lose_a_vector(home: Path) -> None:
@@ -67,6 +74,7 @@ def leave_an_intent(home: Path) -> None:
     ("harm", "told"),
     [
         (lose_a_lexical_row, "lexical index: 1 rows missing"),
+        (lose_a_profile, "profile index: 1 rows missing"),
         (lose_a_vector, "vector index: 2 rows missing"),
         (add_an_unknown_row, "lexical index: 1 rows extra"),
         (put_a_row_behind_another_wall, "lexical index: 1 rows altered"),
@@ -134,4 +142,5 @@ def test_vectors_that_a_run_finished_are_searched_without_the_engine(indexed_hom
     index = open_vector_index(folder, WordEmbedder().signature)
     rows = index.search(np.eye(16, dtype=np.float32)[0], scope, SearchFilters(), 1000)
     assert mapped == [[row.row_key, row.score] for row in rows]
-    assert len(mapped) == len(row_keys(indexed_home))
+    # One vector for each window of a passage.
+    assert {key.partition("#")[0] for key, _ in mapped} == set(row_keys(indexed_home))

@@ -129,7 +129,12 @@ NO_DOCUMENTS = DocumentScores(LegScores({}, {}, 0.0), frozenset())
 def document_scores(
     matches: ProfileMatches, document_of: Mapping[str, str], mentioned: frozenset[str], settings: RetrievalSettings
 ) -> DocumentScores:
-    """Profiles to documents: a document is as good as the best of its versions' profiles."""
+    """Profiles to documents: a document is as good as the best of its versions' profiles.
+
+    With a weight of 0 the profiles serve to find the paper that is named, and no document has a score.
+    """
+    if not settings.weight_document:
+        return DocumentScores(NO_DOCUMENTS.scores, mentioned)
     best: dict[str, float] = {}
     for row in matches.rows:
         if row.row_key in document_of:
@@ -167,7 +172,9 @@ def _share(rows: LegRows, leg: Leg, row_key: str) -> float:
     return rows.scores[leg].share(row_key) if leg in rows.scores else 0.0
 
 
-def leg_sizes(rows: LegRows, documents: DocumentScores) -> tuple[tuple[Leg, int], ...]:
-    """How many rows, or documents, each leg handed on."""
-    sizes: Sequence[tuple[Leg, LegScores]] = [*rows.scores.items(), (Leg.DOCUMENT, documents.scores)]
-    return tuple((leg, len(each.rank_of)) for leg, each in sizes)
+def leg_sizes(rows: LegRows, documents: DocumentScores, settings: RetrievalSettings) -> tuple[tuple[Leg, int], ...]:
+    """How many rows, or documents, each leg that runs handed on."""
+    sizes = dict(rows.scores)
+    if settings.weight_document:
+        sizes[Leg.DOCUMENT] = documents.scores
+    return tuple((leg, len(each.rank_of)) for leg, each in sizes.items())

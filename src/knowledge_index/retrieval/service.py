@@ -112,7 +112,8 @@ class RetrievalService:
         if not scope.acl_class_ids:
             # Told as where something may be seen and nothing fits.
             nothing = legs.nothing().fused((), settings)
-            return SearchResult((), _notes(settings), _explanation(analysis, None, clauses, (), nothing, NO_DOCUMENTS))
+            explanation = _explanation(analysis, None, clauses, (), nothing, NO_DOCUMENTS, settings)
+            return SearchResult((), _notes(settings), explanation)
         with self.catalog.transaction() as session:
             filters = replace(filters, excluded_row_keys=session.passages.unsupported_row_keys(scope))
         found = self._found(legs, query, clauses, scope, filters)
@@ -165,7 +166,7 @@ class RetrievalService:
             }
         if settings.rerank_enabled:
             passages = self._rerank(query, passages)
-        explanation = _explanation(analysis, named, clauses, titles, rows, documents)
+        explanation = _explanation(analysis, named, clauses, titles, rows, documents, settings)
         hits = tuple(_hit(each, passage, reading[id(each)]) for each, passage in passages[:limit])
         return SearchResult(hits, _notes(settings), explanation)
 
@@ -312,6 +313,7 @@ def _explanation(
     titles: tuple[str, ...],
     rows: LegRows,
     documents: DocumentScores,
+    settings: RetrievalSettings,
 ) -> QueryExplanation:
     if not titles:
         named = None
@@ -324,7 +326,7 @@ def _explanation(
         mentioned=titles,
         clause_types=tuple(f"{each.type.id}: {' '.join(each.matched_words)}" for each in clauses),
         question=named.mention.rest if named else "",
-        leg_sizes=leg_sizes(rows, documents),
+        leg_sizes=leg_sizes(rows, documents, settings),
         holds_wording=len(rows.holding_wording),
     )
 
