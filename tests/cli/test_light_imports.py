@@ -27,6 +27,8 @@ main()
         ("access", "explain", "a.txt", "--as", "user:anna"),
         ("audit", "verify"),
         ("search", "--help"),
+        ("ask", "--help"),
+        ("golden", "run", "--help"),
         ("run-retrieval-eval", "--help"),
     ],
     ids=" ".join,
