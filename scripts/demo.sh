@@ -43,6 +43,8 @@ step "Search as a member of the corporate group" \
     search "$question" --as "$group" --limit 3
 step "The same question from someone without any grant" \
     search "$question" --as user:visitor
+step "Ask, and get an answer whose citations were checked" \
+    ask "When is the earn-out paid?" --as "$group"
 step "Measure four baselines against frozen gold, probe every wall, and judge" \
     run-retrieval-eval sample --baseline ladder --min-lift 0.05 --report demo/report.json
 

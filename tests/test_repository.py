@@ -43,6 +43,8 @@ PROMISED_OPTIONS = {
     "status": {"--json"},
     "search": {"--as", "--limit", "--json", "--deleted"},
     "show": {"--as", "--state", "--changes"},
+    "ask": {"--as", "--json", "--explain", "--limit", "--matter"},
+    "golden run": {"--k", "--as", "--min-hit-rate", "--json"},
     "run-retrieval-eval": {"--baseline", "--report", "--run-dir", "--min-lift"},
     "principals set-groups": {"--json"},
     "access explain": {"--as"},

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 """Questions to the small firm: what is answered, cited, refused, and recorded."""
 
 import dataclasses
@@ -7,12 +9,12 @@ import socket
 import pytest
 from answering import asked_of, recorder_of
 
+from knowledge_index.access.audit_chain import AuditAction
 from knowledge_index.answers import AnswerKind, answer_question
 from knowledge_index.config import AppConfig
 from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.principals import parse_principals
 from knowledge_index.domain.search import SearchFilters
-from knowledge_index.retrieval import RetrievalService
 from small_firm import (
     CORPORATE,
     LEASE_EXECUTED,
@@ -66,14 +68,14 @@ def test_a_narrowing_to_a_matter_holds_for_both_searches(shared_firm: SmallFirm)
     assert answer.searched.passages == ()
 
 
-def test_each_search_is_in_the_audit_log(shared_firm: SmallFirm) -> None:
-    def entries() -> int:
-        file = shared_firm.home.audit_file
-        return len(file.read_text(encoding="utf-8").splitlines()) if file.exists() else 0
-
-    before = entries()
-    asked_of(shared_firm, "What is the price of a gearbox?", CORPORATE)
-    assert entries() == before + 2
+def test_each_search_and_each_passage_read_is_in_the_audit_log(shared_firm: SmallFirm) -> None:
+    log = recorder_of(shared_firm).log
+    before = len(list(log.entries()))
+    answer = asked_of(shared_firm, "What is the price of a gearbox?", CORPORATE)
+    events = [entry.event for entry in log.entries()][before:]
+    assert [event.action for event in events[:2]] == [AuditAction.SEARCH, AuditAction.SEARCH]
+    assert {event.action for event in events[2:]} == {AuditAction.SHOW}
+    assert [event.returned for event in events[2:]] == [(hit_id,) for hit_id in answer.searched.passages]
 
 
 def test_only_the_callers_own_unread_files_are_told(firm: SmallFirm) -> None:
@@ -106,7 +108,7 @@ def test_access_that_ends_between_search_and_answer_ends_the_answer(firm: SmallF
             return firm.embedder.embed(texts, on_done)
 
     with firm.retrieval() as service:
-        revoking = RetrievalService(service.catalog, service.lexical, service.vectors, Revoking(), None, service.clock)
+        revoking = replace(service, embedder=Revoking())
         answer = answer_question(
             revoking,
             recorder_of(firm),

@@ -20,7 +20,7 @@ from knowledge_index.domain.versions import VersionStatus
 LEASES = Principal.parse("group:leases")
 SALES = Principal.parse("group:sales")
 SOURCE = "firm"
-NOTHING_RECOGNISED = QueryExplanation((), (), (), "", (), 0)
+NOTHING_RECOGNISED = QueryExplanation((), (), (), (), "", (), 0)
 
 LEASE_DRAFT = "Mandate/M-1 Halle/lease_draft.docx"
 LEASE_FINAL = "Mandate/M-1 Halle/lease_final.docx"

@@ -18,7 +18,7 @@ SHIPPED = RetrievalSettings(
 )
 
 
-NO_DOCUMENT_CHOICE = {"weight_document": 0.0, "exact_first": False, "mentioned_first": False}
+NO_DOCUMENT_CHOICE = {"weight_document": 0.0, "clause_library": False, "exact_first": False, "mentioned_first": False}
 
 
 def changes(name: PresetName) -> dict[str, object]:

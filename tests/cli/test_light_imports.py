@@ -45,6 +45,8 @@ main()
         ("tokens", "list"),
         ("mcp", "--help"),
         ("search", "--help"),
+        ("ask", "--help"),
+        ("golden", "run", "--help"),
         ("run-retrieval-eval", "--help"),
     ],
     ids=" ".join,

@@ -27,6 +27,9 @@ def test_the_knobs_of_a_search_are_those_that_were_asked_for() -> None:
         "rerank_model",
         "candidate_pool",
         "clause_files",
+        "clause_library",
+        "clause_name_weight",
+        "clause_own_share",
     }
 
 

@@ -128,14 +128,15 @@ class Figures:
     """What a text holds, normalised.
 
     ``identifiers`` are ``kind:value`` of amounts, dates, references and accounts; each entry is the set of readings of
-    one. ``numbers`` are the other numbers likewise, as plain decimals; ``inner`` those inside of identifiers.
-    ``measured`` are (number, unit) where a unit follows. ``months`` are numbers of named months.
+    one. ``numbers`` are the other numbers likewise, as plain decimals; ``inner`` those inside of identifiers, of a date
+    its year alone: its day is no number of anything. ``measured`` are the readings and the unit of numbers that a unit
+    follows. ``months`` are numbers of named months.
     """
 
     identifiers: tuple[tuple[str, frozenset[str]], ...]
     numbers: tuple[tuple[str, frozenset[Decimal]], ...]
     inner: frozenset[Decimal]
-    measured: frozenset[tuple[Decimal, str]]
+    measured: tuple[tuple[frozenset[Decimal], str], ...]
     months: frozenset[int]
 
 
@@ -144,22 +145,26 @@ def figures_of(text: str) -> Figures:
     by_place: dict[tuple[int, int], set[str]] = {}
     inner: set[Decimal] = set()
     months: set[int] = set()
+    dates: set[tuple[int, int]] = set()
     for each in extract_identifiers(text):
         by_place.setdefault((each.start_char, each.end_char), set()).add(each.term)
         if each.kind is IdentifierKind.AMOUNT:
             inner.add(Decimal(each.normalised.split(" ")[1]))
         if each.kind is IdentifierKind.DATE:
+            dates.add((each.start_char, each.end_char))
+            inner.add(Decimal(each.normalised.split("-")[0]))
             months.add(int(each.normalised.split("-")[1]))
     numbers: list[tuple[str, frozenset[Decimal]]] = []
-    measured: set[tuple[Decimal, str]] = set()
+    measured: list[tuple[frozenset[Decimal], str]] = []
     for start, end, readings in _numbers(text):
-        if any(first <= start and end <= last for first, last in by_place):
-            inner |= readings
+        place = next(((first, last) for first, last in by_place if first <= start and end <= last), None)
+        if place is not None:
+            inner |= readings if place not in dates else frozenset()
             continue
         numbers.append((text[start:end], readings))
         unit = _unit_behind(text, end)
         if unit is not None:
-            measured.update((reading, unit) for reading in readings)
+            measured.append((readings, unit))
     # "may" is a month only with a capital and a figure beside it.
     for match in _WORD.finditer(text):
         month = _MONTH_BY_NAME.get(match[0].casefold())
@@ -169,7 +174,7 @@ def figures_of(text: str) -> Figures:
         tuple((text[start:end], frozenset(terms)) for (start, end), terms in sorted(by_place.items())),
         tuple(numbers),
         frozenset(inner),
-        frozenset(measured),
+        tuple(measured),
         frozenset(months),
     )
 

@@ -26,8 +26,7 @@ from knowledge_index.domain.errors import NotVisibleError, UsageError
 from knowledge_index.domain.matters import matter_of
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.search import SearchFilters
-from knowledge_index.retrieval import RetrievalService
-from knowledge_index.retrieval.showing import show_in_scope
+from knowledge_index.retrieval import RetrievalService, show_as
 
 DEFAULT_PASSAGES = 8
 _MAX_QUESTION_CHARS = 4000
@@ -46,10 +45,11 @@ def answer_question(
 ) -> Answer:
     """Answer ``question`` from what a caller under ``principals`` may see now.
 
-    ``limit`` passages are retrieved, through ``search_as`` alone, so that each search is in the audit log. With a
+    Searched is through ``search_as`` alone, and each of the ``limit`` passages is read through ``show_as``, so that the
+    audit log has every search and every passage that an answer was made from. With a
     ``gateway``, a model words the answer; what it writes is checked, sent back once with the reasons, and replaced by
     the extractive answer where it fails again or the gateway gives none. The answer says which it is. Cited texts are
-    read from the catalog again, under the scope of that moment, before the check.
+    read from the catalog under the scope of that moment, before the check.
 
     Raises:
         UsageError: the question is blank or longer than 4,000 characters, or the limit is not positive.
@@ -88,15 +88,15 @@ def _reread(
 ) -> tuple[list[Evidence], list[UnreadObject]]:
     """The hits with the catalog's own text, as far as the caller may still see them, and what nobody can search."""
     retrieved = []
+    for hit in reading.hits:
+        try:
+            shown = show_as(service.catalog, recorder, principals, hit.hit_id)
+        except NotVisibleError:
+            # Taken away between the search and now: it is not cited, and nothing says that it was there.
+            continue
+        retrieved.append(Evidence(hit, shown.passage, is_opposing(hit.path), reading.named[hit.document_key]))
     with service.catalog.transaction() as session:
         scope = compile_scope(session, principals, recorder.clock())
-        for hit in reading.hits:
-            try:
-                shown = show_in_scope(session, hit.hit_id, scope)
-            except NotVisibleError:
-                # Taken away between the search and now: it is not cited, and nothing says that it was there.
-                continue
-            retrieved.append(Evidence(hit, shown.passage, is_opposing(hit.path), reading.named[hit.document_key]))
         unread = [
             UnreadObject(each.source, each.path, each.reason)
             for each in session.passages.unread(scope)

@@ -6,7 +6,8 @@ What is checked, sentence by sentence:
    catalog has at these offsets. The words are compared by the rule of :mod:`knowledge_index.answers.wording`.
 2. Every quotation in it stands in one cited span.
 3. Every date, amount, reference, number (in digits or words) and named month in it stands in a cited span, whatever its
-   spelling. A number that the spans give with another unit only ("3 months" for "3 weeks") does not stand there.
+   spelling. A number with a unit ("3 weeks") has to stand with it where the spans count in that unit at all, and not
+   with another unit only; the day of a date is no number.
 4. Every name in it stands in a cited span: two or more capitalised words in a row, and each single word that names a
    party of a retrieved passage. German nouns alone are no names.
 5. Parties stand in the order of a cited span, unless the sentence turns it into the passive or out of it.
@@ -101,16 +102,17 @@ def _figure_reasons(text: str, spans: Sequence[str]) -> list[str]:
     identifiers = frozenset(term for each in held for _, terms in each.identifiers for term in terms)
     numbers = frozenset(value for each in held for _, values in each.numbers for value in values)
     numbers = numbers.union(*(each.inner for each in held))
-    measured = frozenset(pair for each in held for pair in each.measured)
+    measured = [pair for each in held for pair in each.measured]
     months = frozenset(month for each in held for month in each.months)
     reasons = [f"{raw!r} stands in no cited passage" for raw, terms in said.identifiers if not terms & identifiers]
     if reasons:
         return reasons
     reasons = [f"the number {raw!r} stands in no cited passage" for raw, values in said.numbers if not values & numbers]
-    for number, unit in sorted(said.measured, key=str):
-        units = {other for value, other in measured if value == number}
-        if units and unit not in units:
-            reasons.append(f"{number} has another unit in the cited passage")
+    for values, unit in said.measured:
+        alike = [readings for readings, other in measured if other == unit]
+        elsewhere = any(values & readings for readings, other in measured if other != unit)
+        if not any(values & readings for readings in alike) and (alike or elsewhere):
+            reasons.append(f"the cited passage has another number of that unit than {min(values)}, or another unit")
     if said.months - months:
         reasons.append("a month that it names stands in no cited passage")
     return reasons

@@ -36,7 +36,7 @@ def ask(
     explain: Annotated[bool, typer.Option("--explain", help="Show what was searched, and with which words.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
-    """Answer from the caller's documents, with checked citations."""
+    """Answer from the documents, citations checked."""
     import os
 
     from knowledge_index.domain.principals import parse_principals
