@@ -6,7 +6,14 @@ from pathlib import Path
 
 from knowledge_index.access import acl_class_of, compile_scope
 from knowledge_index.catalog import open_catalog
-from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, ObservedObject, VersionRecord
+from knowledge_index.catalog.records import (
+    ChunkRecord,
+    IndexRowRecord,
+    ObjectState,
+    ObservedObject,
+    RowKind,
+    VersionRecord,
+)
 from knowledge_index.domain.documents import ConvertedDocument
 from knowledge_index.domain.grants import Access, Grant
 from knowledge_index.domain.principals import Principal, parse_principals
@@ -63,10 +70,12 @@ class VersionEstate:
             chunks, start = [], 0
             for passage in text.split("\n\n"):
                 row_key = _hash(acl_class.id + passage)[:40]
-                session.passages.put_rows([IndexRowRecord(row_key, acl_class.id, "", "", ())])
+                session.passages.put_rows([IndexRowRecord(row_key, RowKind.PASSAGE, acl_class.id, "", "", 1, ())])
                 chunks.append(ChunkRecord(row_key, start, start + len(passage), "", wording_key_of(passage)))
                 start += len(passage) + 2
-            session.passages.replace_chunks(object_id, chunks)
+            profile = f"profile of {path} in {acl_class.id}"
+            session.passages.put_rows([IndexRowRecord(profile, RowKind.PROFILE, acl_class.id, "", path, 0, ())])
+            session.passages.replace_chunks(object_id, chunks, ChunkRecord(profile, 0, len(text), ""))
 
     def remove(self, path: str) -> None:
         with self.catalog.transaction() as session:

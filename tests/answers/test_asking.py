@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 """Questions to the small firm: what is answered, cited, refused, and recorded."""
 
 import dataclasses
@@ -108,7 +106,7 @@ def test_access_that_ends_between_search_and_answer_ends_the_answer(firm: SmallF
             return firm.embedder.embed(texts, on_done)
 
     with firm.retrieval() as service:
-        revoking = replace(service, embedder=Revoking())
+        revoking = dataclasses.replace(service, embedder=Revoking())
         answer = answer_question(
             revoking,
             recorder_of(firm),

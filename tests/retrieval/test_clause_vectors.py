@@ -45,7 +45,7 @@ def test_a_german_request_reaches_clauses_of_both_languages():
 
 def test_without_a_type_nothing_changes_and_nothing_is_embedded():
     embedder = FakeEmbedder()
-    assert mixed_vector(QUERY_VECTOR, (), embedder) is QUERY_VECTOR
+    assert mixed_vector(QUERY_VECTOR, (), embedder, 0.3) is QUERY_VECTOR
     assert embedder.asked == []
 
 
@@ -53,10 +53,10 @@ def test_only_recognised_types_are_embedded_and_only_once(tmp_path):
     beneath = FakeEmbedder()
     recognised = recognise(LIBRARY, "governing law")
     cache_file = tmp_path / "vectors.sqlite"
-    first = mixed_vector(QUERY_VECTOR, recognised, wording_embedder(beneath, cache_file))
+    first = mixed_vector(QUERY_VECTOR, recognised, wording_embedder(beneath, cache_file), 0.3)
     assert sorted(beneath.asked) == sorted(recognised[0].type.english.wordings)
     again = FakeEmbedder()
-    second = mixed_vector(QUERY_VECTOR, recognised, wording_embedder(again, cache_file))
+    second = mixed_vector(QUERY_VECTOR, recognised, wording_embedder(again, cache_file), 0.3)
     assert again.asked == []
     assert first.tobytes() == second.tobytes()
 
@@ -68,7 +68,7 @@ def test_a_home_that_cannot_be_written_to_is_left_alone(tmp_path, monkeypatch):
     embedder = wording_embedder(beneath, tmp_path / "cache" / "vectors.sqlite")
     recognised = recognise(LIBRARY, "governing law")
     for _ in range(2):
-        mixed_vector(QUERY_VECTOR, recognised, embedder)
+        mixed_vector(QUERY_VECTOR, recognised, embedder, 0.3)
     assert sorted(beneath.asked) == sorted(recognised[0].type.english.wordings)
     assert list(tmp_path.iterdir()) == []
 

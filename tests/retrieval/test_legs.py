@@ -1,5 +1,6 @@
 """Which legs run, with what, and what becomes of the rows that they bring."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,12 @@ from ranked_corpus import (
     Corpus,
     CountingEmbedder,
     RankedIndex,
-    RankedProfiles,
     class_of,
 )
 
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.search import Leg, SearchFilters
-from knowledge_index.retrieval import RetrievalService
 from small_firm import CORPORATE, PARTNER, SUPPLY_MAIL, SmallFirm, search
 
 ROWS = {"r1": 2.0, "r2": 1.0}
@@ -52,7 +51,7 @@ def test_a_leg_of_weight_0_does_not_run_and_any_other_that_fails_raises(
 
 def test_without_the_semantic_leg_nothing_is_embedded(corpus: Corpus) -> None:
     embedder = CountingEmbedder()
-    service = RetrievalService(corpus.catalog, ALL_LEGS, RankedProfiles(ALL_LEGS), ALL_LEGS, embedder, None)
+    service = replace(corpus.service(ALL_LEGS), embedder=embedder)
     service.search("rent", corpus.scope(), RetrievalSettings(weight_semantic=0), NO_FILTERS, 5)
     assert embedder.calls == []
     service.search("rent", corpus.scope(), RetrievalSettings(), NO_FILTERS, 5)
