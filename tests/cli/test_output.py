@@ -108,6 +108,7 @@ def test_a_caller_without_any_hit_is_told_no_more_than_that(ki: Ki, indexed_home
         "values": [],
         "mention": [],
         "mentioned": [],
+        "clause_types": [],
         "question": "",
         "leg_sizes": [["lexical", 0], ["semantic", 0], ["identifier", 0], ["document", 0]],
         "holds_wording": 0,

@@ -11,7 +11,7 @@ from twin_worlds import MATTERS, REFERENCES, WORDS, nothing_flushed, text_of_a_p
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
-from knowledge_index.index.base import ScoredRow
+from knowledge_index.index.base import Expansion, ScoredRow
 from knowledge_index.retrieval import RetrievalService
 from small_firm import SmallFirm, search
 
@@ -55,8 +55,10 @@ class Blind:
     index: Any
     everything: Scope
 
-    def search_text(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
-        return list(self.index.search_text(query, self.everything, SearchFilters(), pool))
+    def search_text(
+        self, query: str, scope: Scope, filters: SearchFilters, pool: int, expansion: Expansion
+    ) -> list[ScoredRow]:
+        return list(self.index.search_text(query, self.everything, SearchFilters(), pool, expansion))
 
     def search_identifiers(self, terms: Any, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
         return list(self.index.search_identifiers(terms, self.everything, SearchFilters(), pool))

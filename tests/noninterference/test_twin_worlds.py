@@ -26,7 +26,7 @@ from twin_worlds import (
 
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
-from knowledge_index.index.base import ScoredRow
+from knowledge_index.index.base import Expansion, ScoredRow
 from knowledge_index.retrieval.hit_ids import parse_hit_id
 
 COMPARISONS_A_PAIR = 170
@@ -73,7 +73,9 @@ class LeakyIndex:
     index: Any
     spoil: Callable[..., list[ScoredRow]]
 
-    def search_text(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:
+    def search_text(
+        self, query: str, scope: Scope, filters: SearchFilters, pool: int, expansion: Expansion
+    ) -> list[ScoredRow]:
         return self.spoil(self.index.search_text, query, scope, filters, pool)
 
     def search_identifiers(self, terms: Any, scope: Scope, filters: SearchFilters, pool: int) -> list[ScoredRow]:

@@ -66,14 +66,14 @@ def test_a_later_version_of_a_name_costs_no_conversion_and_no_embedding(indexed:
     assert (report.conversions, report.embeddings) == (0, 0)
 
 
-def test_another_name_costs_no_conversion_and_embeds_what_carries_it(indexed: SmallFirm) -> None:
+def test_another_name_costs_no_conversion_and_no_embedding(indexed: SmallFirm) -> None:
     there = LEASE_NOTE.replace("Übergabe", "Protokoll")
     (indexed.root / LEASE_NOTE).rename(indexed.root / there)
     indexed.acl[there] = indexed.acl.pop(LEASE_NOTE)
     indexed.sync()
     report = indexed.run()
-    # The title is embedded with each passage, and this paper has no other than its file's name.
-    assert (report.conversions, report.embeddings) == (0, 1)
+    # The name is known to the profile alone, which has no vector.
+    assert (report.conversions, report.embeddings) == (0, 0)
 
 
 def test_a_newer_converter_does_exactly_its_files_again(indexed: SmallFirm, monkeypatch: pytest.MonkeyPatch) -> None:

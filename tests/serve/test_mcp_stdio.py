@@ -86,7 +86,7 @@ def test_matters_are_counted_over_what_the_caller_may_see(stdio: Any) -> None:
 def test_an_identifier_is_found_and_words_are_not(stdio: Any) -> None:
     (found,) = hits(stdio.call("find_identifier", identifier="12 O 345/25"))
     assert "12 O 345/25" in found["untrusted_text"]
-    assert found["found_by"] == ["identifier"]
+    assert found["found_by"] == ["identifier", "document"]
     assert stdio.call("find_identifier", identifier="gearbox").is_error
     assert hits(stdio.call("find_identifier", identifier="HRB 40711")) == []
 
