@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import hostile_mail
 import hostile_ooxml
@@ -11,6 +12,11 @@ import hostile_text
 import hostile_zip
 
 SEED = 20260301
+_GOLD = Path(__file__).parents[1] / "data"
+_GOLD_FILES = [
+    _GOLD / name
+    for name in ("msg/attachments.msg", "rtf/table.rtf", "html/page.html", "csv/german.csv", "pptx/slides.pptx")
+]
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,7 @@ def good_files() -> dict[str, bytes]:
         "eml": hostile_mail.good_eml(),
         "zip": hostile_zip.good_zip(),
         "txt": b"1. Notices\nNotices are given in text form.\n",
+        **{path.suffix[1:]: path.read_bytes() for path in _GOLD_FILES},
     }
 
 

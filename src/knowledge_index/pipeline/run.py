@@ -67,7 +67,7 @@ def convert_pending(
     with_waiting = {each.outermost_object_id or each.id for each in objects if each.id in waiting}
     roots = [each for each in objects if each.id in with_waiting]
     ahead = ReadAhead(
-        sources, roots, lambda each: known_text(catalog, each, settings.ocr_languages) is not None, settings
+        sources, roots, lambda each: known_text(catalog, each, settings.ocr_languages) is not None, settings, limit
     )
     total = len(waiting) if limit is None else min(limit, len(waiting))
     with progress.task("convert", total) as task, ahead:

@@ -83,23 +83,30 @@ class TreeConverter:
             if self.limit_is_reached:
                 return
             self.tried.add(each.id)
-            self._convert_one(each, opened)
+            holds_files = self._convert_one(each, opened)
             self._on_tried(each)
+            if not holds_files:
+                return
         with self._catalog.transaction() as session:
             inside = session.pipeline_objects.inside(each.id)
         for child in inside:
             self._convert(child, opened)
 
-    def _convert_one(self, each: PipelineObject, opened: "_Opened") -> None:
+    def _convert_one(self, each: PipelineObject, opened: "_Opened") -> bool:
+        """Returns whether files lie inside."""
         try:
-            document_id = self._document_of(each, opened)
+            found = self._document_of(each, opened)
             with self._catalog.transaction() as session:
+                document_id = found if isinstance(found, int) else _store(session, each, found, ())
                 inside = self._objects_inside(session, each, document_id)
                 session.pipeline_objects.set_converted(each.id, document_id)
-                new_paths = session.contained.renew(each.id, inside)
+                # What had no text until now holds nothing that could be out of date.
+                has_had_text = each.converted_document_id is not None
+                new_paths = session.contained.renew(each.id, inside) if inside or has_had_text else set()
             for new in inside:
                 if new.path in new_paths and new.error is not None:
                     count_quarantined(each.source, new.path, new.error, self._report, is_contained=True)
+            return bool(inside)
         except ConversionError as error:
             tried = tried_by(each.path, error.error_class, self._settings)
             self._set_aside(each, opened, ObjectError(error.error_class, str(error), tried), error)
@@ -107,8 +114,14 @@ class TreeConverter:
             raise
         except Exception as error:  # noqa: BLE001  a converter's own bug is one object's trouble, not the estate's
             self._set_aside(each, opened, internal_error(each, error, self._settings.ocr_languages), error)
+        return False
 
-    def _document_of(self, each: PipelineObject, opened: "_Opened") -> int:
+    def _document_of(self, each: PipelineObject, opened: "_Opened") -> int | ConvertedDocument:
+        """The id of the object's stored text, or the text, still to be stored.
+
+        One that holds files is stored at once: it stays, even where this place is refused because of them. Any other is
+        stored together with the object, as each transaction is a wait for the disk.
+        """
         if each.contained_depth > MAX_DEPTH:
             raise _PlaceError("too_deep", _too_deep(each.path, self._settings).message)
         name, version = name_and_version(each.path, self._settings.ocr_languages)
@@ -120,12 +133,11 @@ class TreeConverter:
         if known is not None:
             return known
         document = opened.converted()
+        if not document.contained:
+            return document
+        records = [_record(each, inner) for inner in document.contained]
         with self._catalog.transaction() as session:
-            document_id = session.conversions.add(each.blob_sha256, document)
-            session.contained.put_files(document_id, [_record(each, inner) for inner in document.contained])
-            if document.thread is not None:
-                session.mails.put(document_id, document.thread)
-        return document_id
+            return _store(session, each, document, records)
 
     def _objects_inside(
         self, session: CatalogSession, each: PipelineObject, document_id: int
@@ -209,6 +221,16 @@ class _Opened:
             self.converted()
         assert self._contents is not None
         return self._contents[name].data
+
+
+def _store(
+    session: CatalogSession, each: PipelineObject, document: ConvertedDocument, files: Sequence[ContainedFileRecord]
+) -> int:
+    document_id = session.conversions.add(each.blob_sha256, document)
+    session.contained.put_files(document_id, files)
+    if document.thread is not None:
+        session.mails.put(document_id, document.thread)
+    return document_id
 
 
 def _record(container: PipelineObject, file: ContainedFile) -> ContainedFileRecord:
