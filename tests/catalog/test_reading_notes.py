@@ -28,7 +28,7 @@ def test_a_place_is_on_the_page_that_began_last(catalog: Catalog, place: int, pa
         pages = (PageSpan(1, 0, 3), PageSpan(2, 6, 6), PageSpan(3, 6, 11))
         document_id = session.conversions.add("ab" * 32, document(pages=pages, degraded=("page 2: „Bild“",)))
         session.pipeline_objects.set_converted(object_id, document_id)
-        assert session.passages.reading_notes(object_id, place) == ReadingNotes(page, ("page 2: „Bild“",))
+        assert session.passages.at([(object_id, place, place + 1)])[0].notes == ReadingNotes(page, ("page 2: „Bild“",))
 
 
 def test_a_text_without_pages_has_none(catalog: Catalog) -> None:
@@ -36,7 +36,7 @@ def test_a_text_without_pages_has_none(catalog: Catalog) -> None:
         builder = Builder(session)
         object_id = builder.object("a.txt", LEASES)
         builder.convert(object_id)
-        assert session.passages.reading_notes(object_id, 3) == ReadingNotes(None, ())
+        assert session.passages.at([(object_id, 3, 4)])[0].notes == ReadingNotes(None, ())
 
 
 def test_degraded_papers_are_listed_while_they_are_current(catalog: Catalog) -> None:

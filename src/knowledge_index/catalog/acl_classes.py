@@ -1,8 +1,9 @@
 """The ACL classes that source objects share."""
 
 import json
+from functools import lru_cache
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, exists, select
 from sqlalchemy.dialects.sqlite import insert
 
 from knowledge_index.catalog import schema
@@ -10,16 +11,14 @@ from knowledge_index.catalog.records import PathGrants
 from knowledge_index.domain.grants import Access, AclClass, Grant
 from knowledge_index.domain.principals import Principal
 
+_HAS_OBJECTS = exists().where(
+    schema.source_object.c.acl_class_id == schema.acl_class.c.id, schema.source_object.c.state == "current"
+)
+_HAS_ROWS = exists().where(schema.index_row.c.acl_class_id == schema.acl_class.c.id)
 # Built once, as every search asks it.
 _IN_USE = (
     select(schema.acl_class.c.id, schema.acl_class.c.grants)
-    .where(
-        schema.acl_class.c.id.in_(
-            select(schema.source_object.c.acl_class_id)
-            .where(schema.source_object.c.state == "current")
-            .union(select(schema.index_row.c.acl_class_id))
-        )
-    )
+    .where(_HAS_OBJECTS | _HAS_ROWS)
     .order_by(schema.acl_class.c.id)
 )
 
@@ -42,7 +41,7 @@ class AclClasses:
         Those of rows too: between a change of grants and the next run a row still carries the old class, and whoever is
         in both must go on finding it. Who is not is stopped by the object's own class, which decides at the end.
         """
-        return [AclClass(row.id, _grants(row.grants)) for row in self._connection.execute(_IN_USE)]
+        return [AclClass(acl_class_id, _grants(grants)) for acl_class_id, grants in self._connection.execute(_IN_USE)]
 
     def get(self, acl_class_id: str) -> AclClass:
         """The class of this id, which a source object has."""
@@ -65,5 +64,7 @@ class AclClasses:
         return {(each.source, each.path): classes[each.acl_class_id] for each in self.by_path()}
 
 
+# A class's grants never change, and every search reads those of all classes.
+@lru_cache(maxsize=100_000)
 def _grants(text: str) -> tuple[Grant, ...]:
     return tuple(Grant(Principal.parse(principal), Access(access)) for principal, access in json.loads(text))

@@ -16,6 +16,7 @@ from knowledge_index.catalog.records import (
     ObjectState,
     Occurrence,
     ReadingNotes,
+    ReadPassage,
     RowKind,
     UnreadObject,
     window_keys,
@@ -47,6 +48,38 @@ _OCCURRENCES = (
     .join(schema.converted_document, _DOCUMENT.id == _OBJECT.converted_document_id)
     .where(_OBJECT.state == ObjectState.CURRENT)
     .order_by(_CHUNK.row_key, _CHUNK.object_id, _CHUNK.ordinal)
+)
+
+
+def _asked(name: str) -> Select[Any]:
+    """The values of a list that is given as JSON, which may be longer than a statement takes variables."""
+    return select(text("value")).select_from(func.json_each(bindparam(name)))
+
+
+# Statements that every search runs are built once.
+_OCCURRENCES_OF_ROWS = _OCCURRENCES.where(_CHUNK.row_key.in_(_asked("row_keys")))
+_OCCURRENCES_OF_WORDING = _OCCURRENCES.where(
+    _CHUNK.object_id.in_(_asked("object_ids")), _CHUNK.wording_key.in_(_asked("wording_keys"))
+)
+_PASSAGES_OF_OBJECTS = select(_CHUNK.row_key).where(
+    _CHUNK.object_id.in_(_asked("object_ids")), _CHUNK.ordinal > _PROFILE_ORDINAL
+)
+# CROSS JOIN keeps SQLite to this order: one look-up a place, whatever the catalog holds.
+_PASSAGES_AT = text(
+    """
+    WITH place(number, object_id, start_char, end_char) AS (
+        SELECT key, json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]')
+        FROM json_each(:places)
+    )
+    SELECT substr(d.text, start_char + 1, end_char - start_char), d.degraded,
+           (SELECT page.number FROM page_span AS page
+            WHERE page.converted_document_id = d.id AND page.start_char <= place.start_char
+            ORDER BY page.start_char DESC LIMIT 1)
+    FROM place
+    CROSS JOIN source_object AS o ON o.id = object_id
+    CROSS JOIN converted_document AS d ON d.id = o.converted_document_id
+    ORDER BY place.number
+    """
 )
 _TEXT_BETWEEN = (
     select(func.substr(_DOCUMENT.text, bindparam("from_place"), bindparam("length")))
@@ -181,15 +214,8 @@ class Passages:
 
     def row_keys_of_objects(self, object_ids: Collection[int]) -> frozenset[str]:
         """The passages of these objects."""
-        return frozenset(
-            key
-            for part in _parts(map(str, object_ids))
-            for key in self._connection.execute(
-                select(_CHUNK.row_key).where(
-                    _CHUNK.object_id.in_(list(map(int, part))), _CHUNK.ordinal > _PROFILE_ORDINAL
-                )
-            ).scalars()
-        )
+        asked = {"object_ids": json.dumps(sorted(object_ids))}
+        return frozenset(self._connection.execute(_PASSAGES_OF_OBJECTS, asked).scalars())
 
     def rows_with_text(self, kind: RowKind) -> Iterator[tuple[IndexRowRecord, str]]:
         """Every row of a kind with its text, which is the whole document's for a profile, by key."""
@@ -225,11 +251,7 @@ class Passages:
 
     def occurrences(self, row_keys: Collection[str], scope: Scope) -> list[Occurrence]:
         """Where the rows stand now, in current objects whose ACL class of this moment lies in the scope; by row key."""
-        found = (
-            occurrence
-            for part in _parts(row_keys)
-            for occurrence in self._visible(_OCCURRENCES.where(_CHUNK.row_key.in_(part)), scope)
-        )
+        found = self._visible(_OCCURRENCES_OF_ROWS, scope, row_keys=json.dumps(sorted(row_keys)))
         return self._in_their_papers(found, scope)
 
     def occurrence_of_span(self, object_key: str, start_char: int, end_char: int, scope: Scope) -> Occurrence | None:
@@ -246,11 +268,8 @@ class Passages:
         self, object_ids: Collection[int], wording_keys: Collection[str], scope: Scope
     ) -> list[Occurrence]:
         """Where these objects say one of these wordings, whatever the white space in it; by row key and place."""
-        statement = _OCCURRENCES.where(
-            _CHUNK.object_id.in_(select(text("value")).select_from(func.json_each(json.dumps(sorted(object_ids))))),
-            _CHUNK.wording_key.in_(select(text("value")).select_from(func.json_each(json.dumps(sorted(wording_keys))))),
-        )
-        return self._in_their_papers(self._visible(statement, scope), scope)
+        asked = {"object_ids": json.dumps(sorted(object_ids)), "wording_keys": json.dumps(sorted(wording_keys))}
+        return self._in_their_papers(self._visible(_OCCURRENCES_OF_WORDING, scope, **asked), scope)
 
     def occurrence_around(self, object_id: int, place: int, scope: Scope) -> Occurrence | None:
         """The passage of a current object that holds a place of its text, or the last before it, if it may be seen."""
@@ -279,28 +298,19 @@ class Passages:
             if acl_class_id in scope.acl_class_ids
         ]
 
-    def _visible(self, statement: Select[Any], scope: Scope) -> Iterator[Occurrence]:
+    def _visible(self, statement: Select[Any], scope: Scope, **parameters: str) -> Iterator[Occurrence]:
         # Checked here and not in SQL: a scope may hold more classes than a statement takes variables.
-        for acl_class_id, *values in self._connection.execute(statement):
+        for acl_class_id, *values in self._connection.execute(statement, parameters).all():
             if acl_class_id in scope.acl_class_ids:
                 values[_STATUS_PLACE] = _STATUS_OF[values[_STATUS_PLACE]]
                 yield Occurrence(*values)
 
-    def reading_notes(self, object_id: int, start_char: int) -> ReadingNotes:
-        """On which page of an object's text a place is, and what was wrong when the text was read."""
-        document_id, degraded = self._connection.execute(
-            select(_DOCUMENT.id, _DOCUMENT.degraded)
-            .join(schema.source_object, _OBJECT.converted_document_id == _DOCUMENT.id)
-            .where(_OBJECT.id == object_id)
-        ).one()
-        page = schema.page_span.c
-        number = self._connection.execute(
-            select(page.number)
-            .where(page.converted_document_id == document_id, page.start_char <= start_char)
-            .order_by(page.start_char.desc())
-            .limit(1)
-        ).scalar()
-        return ReadingNotes(number, tuple(json.loads(degraded)))
+    def at(self, places: Iterable[tuple[int, int, int]]) -> list[ReadPassage]:
+        """What stands at each (object id, start, end), in the order given; the page is that of the start."""
+        rows = self._connection.execute(_PASSAGES_AT, {"places": json.dumps(list(places))}).all()
+        return [
+            ReadPassage(passage, ReadingNotes(page, tuple(json.loads(degraded)))) for passage, degraded, page in rows
+        ]
 
     def _in_their_papers(self, occurrences: Iterable[Occurrence], scope: Scope) -> list[Occurrence]:
         """With the paper's name, status and order as the scope has them, in place of what each object says alone."""

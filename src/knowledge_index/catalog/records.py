@@ -294,6 +294,14 @@ class ReadingNotes:
 
 
 @dataclass(frozen=True)
+class ReadPassage:
+    """The characters between two offsets of a text, and how they were read."""
+
+    text: str
+    notes: ReadingNotes
+
+
+@dataclass(frozen=True)
 class DegradedObject:
     """A source object whose text was repaired or is incomplete, and its pages that are pictures only, for operators."""
 

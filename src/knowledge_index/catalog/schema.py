@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = "3"
+SCHEMA_VERSION = "4"
 
 metadata = MetaData()
 
@@ -88,15 +88,16 @@ converted_document = Table(
     Column("blob_sha256", String, nullable=False),
     Column("converter_name", String, nullable=False),
     Column("converter_version", String, nullable=False),
-    Column("text", Text, nullable=False),
     Column("text_sha256", String, nullable=False),
     Column("title", Text, nullable=True),
     Column("pages_without_text", Integer, nullable=False),
     Column("degraded", Text, nullable=False),
-    Column("original_text", Text, nullable=True),
     Column("original_text_sha256", String, nullable=True),
-    Column("marked_text", Text, nullable=True),
     Column("enricher_version", String, nullable=True),
+    # Last, since SQLite walks through a long text to get at the columns behind it.
+    Column("text", Text, nullable=False),
+    Column("original_text", Text, nullable=True),
+    Column("marked_text", Text, nullable=True),
     UniqueConstraint("blob_sha256", "converter_name", "converter_version"),
 )
 
@@ -222,6 +223,7 @@ Index(
     unique=True,
     sqlite_where=text("state = 'current' AND container_object_id IS NOT NULL"),
 )
+Index("source_object_acl_class", source_object.c.acl_class_id, source_object.c.state)
 Index("source_object_key", source_object.c.object_key)
 Index("source_object_document", source_object.c.document_key)
 
@@ -265,7 +267,7 @@ index_row = Table(
     metadata,
     Column("row_key", String, primary_key=True),
     Column("kind", String, nullable=False),
-    Column("acl_class_id", ForeignKey("acl_class.id"), nullable=False),
+    Column("acl_class_id", ForeignKey("acl_class.id"), nullable=False, index=True),
     Column("matter_ref", Text, nullable=False),
     Column("header", Text, nullable=False),
     Column("windows", Integer, nullable=False),

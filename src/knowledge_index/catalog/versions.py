@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, text, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, text, update
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.records import ObjectState, VersionPair, VersionRecord
@@ -36,6 +36,22 @@ _NEIGHBOURS = text(
     WHERE pair.document_key <> other.document_key
        OR (evidence = 'pdf of' AND points_away) OR (evidence = 'redline of' AND NOT points_away)
     """
+)
+
+
+# Built once, as every search runs it.
+_OF_DOCUMENTS = (
+    select(
+        _OBJECT.acl_class_id,
+        *(_OBJECT[name] for name in ("id", "object_key", "path", "document_key", "version_status")),
+        *(_OBJECT[name] for name in ("version_order", "status_evidence", "order_evidence")),
+        schema.source.c.name.label("source"),
+        schema.converted_document.c.text_sha256,
+    )
+    .join(schema.source, schema.source.c.id == _OBJECT.source_id)
+    .join(schema.converted_document, schema.converted_document.c.id == _OBJECT.converted_document_id)
+    .where(_OBJECT.document_key.in_(select(text("value")).select_from(func.json_each(bindparam("keys")))))
+    .where(_OBJECT.state == ObjectState.CURRENT)
 )
 
 
@@ -192,22 +208,8 @@ class Versions:
         Earliest first by what names, folders and texts say of each, then by path.
         """
         papers = self.papers(document_keys, scope)
-        keys = json.dumps(sorted(papers.name_of))
-        statement = (
-            select(
-                _OBJECT.acl_class_id,
-                *(_OBJECT[name] for name in ("id", "object_key", "path", "document_key", "version_status")),
-                *(_OBJECT[name] for name in ("version_order", "status_evidence", "order_evidence")),
-                schema.source.c.name.label("source"),
-                schema.converted_document.c.text_sha256,
-            )
-            .join(schema.source, schema.source.c.id == _OBJECT.source_id)
-            .join(schema.converted_document, schema.converted_document.c.id == _OBJECT.converted_document_id)
-            .where(_OBJECT.document_key.in_(select(text("value")).select_from(func.json_each(keys))))
-            .where(_OBJECT.state == ObjectState.CURRENT)
-        )
         chains: defaultdict[str, list[VersionRecord]] = defaultdict(list)
-        for row in self._connection.execute(statement):
+        for row in self._connection.execute(_OF_DOCUMENTS, {"keys": json.dumps(sorted(papers.name_of))}):
             if row.acl_class_id in scope.acl_class_ids:
                 version = _version_record(row, papers)
                 chains[version.document_key].append(version)

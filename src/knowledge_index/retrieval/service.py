@@ -8,12 +8,12 @@ from functools import lru_cache
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, CatalogSession
-from knowledge_index.catalog.records import Occurrence, ReadingNotes
+from knowledge_index.catalog.records import Occurrence, ReadPassage
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import LegRank, QueryExplanation, SearchFilters, SearchHit, SearchResult
-from knowledge_index.domain.versions import VersionStatus
+from knowledge_index.domain.versions import BINDING_FIRST, VersionStatus
 from knowledge_index.embed.base import Embedder, Reranker
 from knowledge_index.index.base import OPENING_CHARS, Expansion, LexicalIndex, ProfileIndex, ProfileMatches, VectorIndex
 from knowledge_index.retrieval.clauses import (
@@ -40,12 +40,6 @@ from knowledge_index.retrieval.query_analysis import QueryAnalysis, analyse_quer
 from knowledge_index.retrieval.versions import BindingPlace, binding_places
 
 _RERANK_DEPTH = 40
-_BINDING_FIRST = {
-    VersionStatus.EXECUTED: 0,
-    VersionStatus.FINAL: 1,
-    VersionStatus.DRAFT: 2,
-    VersionStatus.UNKNOWN: 3,
-}
 _BOOSTED = frozenset({VersionStatus.EXECUTED, VersionStatus.FINAL})
 
 
@@ -59,7 +53,7 @@ class _Candidate:
 
     occurrence: Occurrence
     score: float
-    legs: tuple[LegRank, ...]
+    legs: tuple[LegRank, ...] = ()
     place: BindingPlace | None = None
 
 
@@ -141,33 +135,27 @@ class RetrievalService:
             inside = found_inside.fused(known, settings) if found_inside else None
             candidates = _ranked(_scored(occurrences, rows, inside, documents, analysis, settings), settings)
             depth = max(limit, _RERANK_DEPTH) if settings.rerank_enabled else limit
+            candidates = [
+                replace(each, legs=_ranks(each.occurrence, rows, inside, documents)) for each in candidates[:depth]
+            ]
             places = binding_places(
                 session,
-                [each.occurrence for each in candidates[:depth]],
+                [each.occurrence for each in candidates],
                 narrowed,
                 one_place_a_paper=settings.collapse_per_document,
             )
             candidates = [
                 replace(each, occurrence=place.occurrence, place=place)
-                for each, place in zip(candidates, places, strict=False)
+                for each, place in zip(candidates, places, strict=True)
             ]
-            passages = [
-                (
-                    each,
-                    session.passages.text_between(
-                        each.occurrence.object_id, each.occurrence.start_char, each.occurrence.end_char
-                    ),
-                )
-                for each in candidates
-            ]
-            reading = {
-                id(each): session.passages.reading_notes(each.occurrence.object_id, each.occurrence.start_char)
-                for each in candidates[:depth]
-            }
+            read = session.passages.at(
+                (each.occurrence.object_id, each.occurrence.start_char, each.occurrence.end_char) for each in candidates
+            )
+        passages = list(zip(candidates, read, strict=True))
         if settings.rerank_enabled:
             passages = self._rerank(query, passages)
         explanation = _explanation(analysis, named, clauses, titles, rows, documents, settings)
-        hits = tuple(_hit(each, passage, reading[id(each)]) for each, passage in passages[:limit])
+        hits = tuple(_hit(each, passage) for each, passage in passages[:limit])
         return SearchResult(hits, _notes(settings), explanation)
 
     def _documents(
@@ -203,11 +191,13 @@ class RetrievalService:
         expansion = Expansion(expansion_terms(query, clauses), settings.clause_name_weight)
         return legs.run(query, vector, analyse_query(query).identifier_terms, scope, filters, expansion)
 
-    def _rerank(self, query: str, passages: Sequence[tuple[_Candidate, str]]) -> list[tuple[_Candidate, str]]:
+    def _rerank(
+        self, query: str, passages: Sequence[tuple[_Candidate, ReadPassage]]
+    ) -> list[tuple[_Candidate, ReadPassage]]:
         if self.reranker is None:
             raise UsageError("rerank_enabled is true, but this service was opened without a rerank_model")
         head, tail = passages[:_RERANK_DEPTH], passages[_RERANK_DEPTH:]
-        scores = self.reranker.score(query, [passage for _, passage in head])
+        scores = self.reranker.score(query, [passage.text for _, passage in head])
         order = sorted(range(len(head)), key=lambda place: (-scores[place], place))
         return [*(head[place] for place in order), *tail]
 
@@ -255,16 +245,26 @@ def _scored(
     settings: RetrievalSettings,
 ) -> list[_Candidate]:
     """Every occurrence with its score; within a paper that the query names, by the question without the name."""
+    # A row stands in many versions of a paper and is worth the same in each.
+    worth: dict[tuple[str, str], float] = {}
     found = []
     for each in occurrences:
-        legs = inside if inside is not None and each.document_key in documents.mentioned else rows
-        score = passage_score(each.row_key, each.document_key, legs, documents, analysis, settings)
-        if each.version_status in _BOOSTED:
-            score *= 1 + settings.version_status_boost
-        document_rank = documents.scores.rank_of.get(each.document_key)
-        ranks = legs.ranks(each.row_key)
-        found.append(_Candidate(each, score, (*ranks, document_rank) if document_rank else ranks))
+        key = each.row_key, each.document_key
+        if key not in worth:
+            worth[key] = passage_score(*key, _legs_of(each, rows, inside, documents), documents, analysis, settings)
+        boost = 1 + settings.version_status_boost if each.version_status in _BOOSTED else 1.0
+        found.append(_Candidate(each, worth[key] * boost))
     return found
+
+
+def _legs_of(each: Occurrence, rows: LegRows, inside: LegRows | None, documents: DocumentScores) -> LegRows:
+    return inside if inside is not None and each.document_key in documents.mentioned else rows
+
+
+def _ranks(each: Occurrence, rows: LegRows, inside: LegRows | None, documents: DocumentScores) -> tuple[LegRank, ...]:
+    ranks = _legs_of(each, rows, inside, documents).ranks(each.row_key)
+    document_rank = documents.scores.rank_of.get(each.document_key)
+    return (*ranks, document_rank) if document_rank else ranks
 
 
 def _ranked(scored: Sequence[_Candidate], settings: RetrievalSettings) -> list[_Candidate]:
@@ -299,7 +299,7 @@ def _ranked(scored: Sequence[_Candidate], settings: RetrievalSettings) -> list[_
         kept,
         key=lambda each: (
             -each.score,
-            _BINDING_FIRST[each.occurrence.version_status],
+            BINDING_FIRST[each.occurrence.version_status],
             tie_keys[each.occurrence.document_key],
             _tie_key(each.occurrence),
         ),
@@ -338,7 +338,7 @@ def _tie_key(each: Occurrence) -> str:
 
 def _binding_first(each: Occurrence) -> tuple[int, tuple[int, ...], str]:
     """Executed, final, draft, unknown; the latest version first within one status."""
-    return _BINDING_FIRST[each.version_status], _latest_first(each.version_order), _tie_key(each)
+    return BINDING_FIRST[each.version_status], _latest_first(each.version_order), _tie_key(each)
 
 
 @lru_cache(maxsize=4096)
@@ -346,7 +346,7 @@ def _latest_first(version_order: str) -> tuple[int, ...]:
     return tuple(-int(number) for number in version_order.split("."))
 
 
-def _hit(candidate: _Candidate, passage: str, reading: ReadingNotes) -> SearchHit:
+def _hit(candidate: _Candidate, passage: ReadPassage) -> SearchHit:
     each = candidate.occurrence
     return SearchHit(
         hit_id=hit_id_of(each),
@@ -358,13 +358,13 @@ def _hit(candidate: _Candidate, passage: str, reading: ReadingNotes) -> SearchHi
         version_status=each.version_status,
         matter_ref=each.matter_ref,
         matter_title=each.matter_title,
-        passage=passage,
+        passage=passage.text,
         start_char=each.start_char,
         end_char=each.end_char,
         text_sha256=each.text_sha256,
         converter=each.converter,
-        page=reading.page,
-        degraded=reading.degraded,
+        page=passage.notes.page,
+        degraded=passage.notes.degraded,
         score=candidate.score,
         legs=candidate.legs,
         other_versions=candidate.place.other_versions if candidate.place else 0,

@@ -38,14 +38,12 @@ def show_hit(catalog: Catalog, hit_id: str, principals: frozenset[Principal]) ->
 def show_in_scope(session: CatalogSession, hit_id: str, scope: Scope) -> ShownPassage:
     """:func:`show_hit` within a scope that was compiled in the same transaction."""
     found = occurrence_of(session, hit_id, scope)
-    before_start = max(0, found.start_char - _CONTEXT_CHARS)
-    return ShownPassage(
-        found,
-        session.passages.reading_notes(found.object_id, found.start_char),
-        session.passages.text_between(found.object_id, before_start, found.start_char),
-        session.passages.text_between(found.object_id, found.start_char, found.end_char),
-        session.passages.text_between(found.object_id, found.end_char, found.end_char + _CONTEXT_CHARS),
+    start, end = found.start_char, found.end_char
+    before, passage, after = session.passages.at(
+        (found.object_id, *span)
+        for span in ((max(0, start - _CONTEXT_CHARS), start), (start, end), (end, end + _CONTEXT_CHARS))
     )
+    return ShownPassage(found, passage.notes, before.text, passage.text, after.text)
 
 
 def occurrence_of(session: CatalogSession, hit_id: str, scope: Scope) -> Occurrence:
