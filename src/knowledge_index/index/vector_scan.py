@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from knowledge_index.catalog.records import window_key
 from knowledge_index.embed.base import Matrix, Vector
 from knowledge_index.index.arrays import (
     Bytes,
+    Floats,
     Integers,
     decode_arrays,
     encode_arrays,
@@ -33,11 +35,56 @@ _FOLDER_NAME = "scan"
 _MANIFEST_NAME = "CURRENT"
 
 
+Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int8]]
+
+_LARGEST_CODE = 127
+# Above what float32 and float64 lose in sums over some hundred dimensions of unit vectors.
+_ROUNDING = 1e-5
+
+
+class ScanQuery:
+    """A query's vector as a scan uses it."""
+
+    def __init__(self, vector: Vector) -> None:
+        codes, scales, errors = in_bytes(np.asarray(vector, dtype=np.float32).reshape(1, -1))
+        self._codes, self._scale, self._error = codes, float(scales[0]), float(errors[0])
+        self._length = float(np.linalg.norm(vector))
+
+    def ceilings(self, codes: Codes, scales: Vector, errors: Vector) -> Floats:
+        """What the dot products with the rows are at most.
+
+        With x = y + e and q = p + d, where y and p are the rows and the query in bytes: x·q = y·p + y·d + e·q, and
+        Cauchy-Schwarz bounds the last two by the lengths of their factors; rows have length 1.
+        """
+        if not len(codes):
+            return np.empty(0)
+        import numkong
+
+        products: Floats = np.asarray(numkong.cdist(self._codes, codes, "dot")).reshape(-1)
+        lost: Floats = errors.astype(np.float64) * (self._length + self._error) + (self._error + _ROUNDING)
+        return lost + products * (scales * self._scale)
+
+
+def in_bytes(matrix: Matrix) -> tuple[Codes, Vector, Vector]:
+    """Rows as whole numbers from -127 to 127, what one stands for, and the length of what is lost, row by row."""
+    scales = np.maximum(np.abs(matrix).max(axis=1, initial=0.0), np.finfo(np.float32).tiny) / np.float32(_LARGEST_CODE)
+    codes = np.rint(matrix / scales[:, None]).astype(np.int8)
+    errors = np.linalg.norm(matrix - codes * scales[:, None], axis=1)
+    return codes, scales, errors
+
+
 @dataclass(frozen=True)
 class VectorCompartment:
-    """The rows of one class, by key; ``matrix`` has shape (rows, dimensions), float32."""
+    """The rows of one class, by key; ``matrix`` has shape (rows, dimensions), float32.
+
+    ``codes`` times ``scales`` is the matrix in bytes, a quarter of it, and ``errors`` says by how much, at most, each
+    row of it differs in length: that is what a search reads of every row.
+    """
 
     matrix: Matrix
+    codes: Codes
+    scales: Vector
+    errors: Vector
     keys: Bytes
     key_bounds: Integers
     matters: Bytes
@@ -58,24 +105,24 @@ class VectorCompartment:
         """The matter of each row."""
         return unpack_texts(self.matters, self.matter_bounds)
 
-    def rough_scores(
-        self, query: Vector, matter_refs: Collection[str], only: Collection[str] | None, excluded: Collection[str]
-    ) -> Vector:
-        """The dot products with ``query``, in float32; -inf for a row that is not asked for.
+    def ceilings(
+        self, query: ScanQuery, matter_refs: Collection[str], only: Collection[str] | None, excluded: Collection[str]
+    ) -> Floats:
+        """What each row's dot product with the query is at most; -inf for a row that is not asked for.
 
         ``only`` are keys of passages, with all of their windows.
         """
         if only is None:
-            scores = self.matrix @ query
+            ceilings = query.ceilings(self.codes, self.scales, self.errors)
         else:
             rows = self._rows_of_passages(only)
-            scores = np.full(len(self.matrix), -np.inf, dtype=np.float32)
-            scores[rows] = self.matrix[rows] @ query
+            ceilings = np.full(len(self.codes), -np.inf)
+            ceilings[rows] = query.ceilings(self.codes[rows], self.scales[rows], self.errors[rows])
         if matter_refs:
-            scores[[each not in matter_refs for each in self.matter_refs]] = -np.inf
+            ceilings[[each not in matter_refs for each in self.matter_refs]] = -np.inf
         if excluded:
-            scores[[self.row_of_key[key] for key in excluded if key in self.row_of_key]] = -np.inf
-        return scores
+            ceilings[[self.row_of_key[key] for key in excluded if key in self.row_of_key]] = -np.inf
+        return ceilings
 
     def _rows_of_passages(self, row_keys: Collection[str]) -> list[int]:
         rows = []
@@ -99,7 +146,7 @@ class _ScanFile:
 
 def compartment_of(row_keys: list[str], matter_refs: list[str], matrix: Matrix) -> VectorCompartment:
     """The compartment of some rows, which are sorted by key."""
-    return VectorCompartment(matrix, *pack_texts(row_keys), *pack_texts(matter_refs))
+    return VectorCompartment(matrix, *in_bytes(matrix), *pack_texts(row_keys), *pack_texts(matter_refs))
 
 
 class ScanFiles:
@@ -117,6 +164,9 @@ class ScanFiles:
             content = encode_arrays(
                 {
                     "matrix": each.matrix.reshape(-1),
+                    "codes": each.codes.reshape(-1),
+                    "scales": each.scales,
+                    "errors": each.errors,
                     "keys": each.keys,
                     "key_bounds": each.key_bounds,
                     "matters": each.matters,
@@ -161,6 +211,7 @@ class ScanFiles:
         """A class's rows, or None where the file is gone or damaged."""
         try:
             arrays = decode_arrays(read_checked(self._folder / file.name, file.size_bytes, file.crc32))
-        except (OSError, ValueError):
+            matrix, codes = (arrays.pop(name).reshape(-1, self._dimensions) for name in ("matrix", "codes"))
+            return VectorCompartment(matrix, codes, **arrays)
+        except (OSError, ValueError, KeyError):
             return None
-        return VectorCompartment(arrays.pop("matrix").reshape(-1, self._dimensions), **arrays)
