@@ -20,6 +20,7 @@ from knowledge_index.embed import EmbeddingSignature, Matrix, Reranker, Vector
 from knowledge_index.index.base import (
     NO_EXPANSION,
     Expansion,
+    GermanWeights,
     LexicalRow,
     ProfileMatches,
     ProfileRow,
@@ -119,7 +120,9 @@ class RankedProfiles:
 
     index: RankedIndex
 
-    def search(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> ProfileMatches:
+    def search(
+        self, query: str, scope: Scope, filters: SearchFilters, pool: int, german: GermanWeights
+    ) -> ProfileMatches:
         found = self.index.answer("documents", self.index.documents, scope, filters, pool)
         return ProfileMatches(tuple(found), {}, len(found))
 

@@ -24,6 +24,8 @@ class PresetName(StrEnum):
     NO_SEMANTIC = "no_semantic"
     NO_COLLAPSE = "no_collapse"
     RANKS = "ranks"
+    NO_GERMAN = "no_german"
+    NO_GERMAN_PARTS = "no_german_parts"
 
 
 LADDER = "ladder"
@@ -75,6 +77,8 @@ _CHANGES: Mapping[PresetName, Mapping[str, object]] = {
     PresetName.NO_SEMANTIC: {"weight_semantic": 0.0},
     PresetName.NO_COLLAPSE: {"collapse_per_document": False},
     PresetName.RANKS: {"fusion": "ranks"},
+    PresetName.NO_GERMAN: {"german_form_weight": 0.0, "german_part_weight": 0.0},
+    PresetName.NO_GERMAN_PARTS: {"german_part_weight": 0.0},
 }
 
 

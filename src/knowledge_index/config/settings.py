@@ -26,6 +26,12 @@ class RetrievalSettings(_Section):
     clause_name_weight: float = Field(0.5, ge=0, le=1, description="weight of a word of the type's other names")
     exact_first: bool = Field(True, description="passages that hold the query as it is worded come first")
     mentioned_first: bool = Field(True, description="a paper that the query names comes before all others")
+    german_form_weight: float = Field(
+        0.8, ge=0, le=1, description="in German papers, what another form of a word counts beside the word; 0 is off"
+    )
+    german_part_weight: float = Field(
+        0.4, ge=0, le=1, description="in German papers, what a part of a compound counts beside the word; 0 is off"
+    )
     version_status_boost: float = Field(
         0.0, ge=0, le=1, description="share by which a fused score rises for executed and final papers"
     )

@@ -16,17 +16,18 @@ class Language(StrEnum):
 
 
 # Words that the other language lacks or hardly uses; so neither "die", "in", "an", "was" nor "war".
+_ENGLISH_WORDS = (
+    "the of and to for by or be is are that this with as it shall on from any which not have has its under between"
+    " such other their upon been were where there into if at our you your we they would may can"
+)
+_GERMAN_WORDS = (
+    "der das den dem des und oder zu zur zum von vom mit für auf bei ist sind wird werden nicht ein eine einer eines"
+    " einem einen sich nach durch über aus als auch im ins dass daß sowie wenn nur kann haben hat er sie es wir ich"
+    " sein seine ihre ihrer diese dieser dieses sofern soweit gemäß gegen unter zwischen bis fuer ueber gemaess"
+)
 _FUNCTION_WORDS = {
-    Language.ENGLISH: frozenset(
-        "the of and to for by or be is are that this with as it shall on from any which not have has its under between"
-        " such other their upon been were where there into if at our you your we they would may can".split()
-    ),
-    Language.GERMAN: frozenset(
-        "der das den dem des und oder zu zur zum von vom mit für auf bei ist sind wird werden nicht ein eine einer eines"
-        " einem einen sich nach durch über aus als auch im ins dass daß sowie wenn nur kann haben hat er sie es wir ich"
-        " sein seine ihre ihrer diese dieser dieses sofern soweit gemäß gegen unter zwischen bis fuer ueber gemaess"
-        .split()
-    ),
+    Language.ENGLISH: frozenset(_ENGLISH_WORDS.split()),
+    Language.GERMAN: frozenset(_GERMAN_WORDS.split()),
 }
 _WORD = re.compile(r"[^\W\d_]+")
 _UMLAUT = re.compile("[äöüß]|[aou]\u0308", re.IGNORECASE)

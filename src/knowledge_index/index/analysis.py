@@ -5,8 +5,12 @@ Indexed terms: NFC, split at whatever is neither letter nor digit, lower case, f
 alone still finds something and phrases keep their wording. Numbers stay: ``12/24`` is the terms ``12`` and ``24``.
 
 German: folding makes ``Müller`` and ``Muller`` one term. The spelling ``Mueller`` is met at query time: a query word
-with an umlaut also asks for its digraph, one with a digraph also for its folded vowel. Compounds stay whole, and German
-inflection is not stemmed.
+with an umlaut also asks for its digraph, one with a digraph also for its folded vowel.
+
+These terms are made alike of every text, so that phrases and pasted values meet whatever they stand in. Documents in
+German have terms of their own beside them: the key of each word (:mod:`~knowledge_index.index.german.keys`), which all
+its forms share, and the keys of the parts of its compounds. They are looked for below the words themselves, and neither
+count as words of the row nor stand in its order, so that a document in another language scores as if there were none.
 """
 
 import re
@@ -14,6 +18,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from knowledge_index.index.german import key_of, parts_of
 
 if TYPE_CHECKING:
     import tantivy
@@ -40,6 +46,8 @@ _UMLAUT_DIGRAPHS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 # Not after a vowel or q (neue, Frequenz), not at the end of a word (value, issues), where German spells no umlaut.
 _DIGRAPH = re.compile(r"(?<![aeiouq])([aou])e(?!s?$)")
 _MIN_DIGRAPH_WORD_CHARS = 5
+_MIN_GERMAN_WORD_CHARS = 3
+_REMEMBERED_WORDS = 100_000
 
 
 @dataclass(frozen=True)
@@ -47,11 +55,25 @@ class QueryTerms:
     """A query as terms of the index.
 
     ``alternatives`` holds, for each distinct word that counts, the terms that stand for it, the word's own first.
-    ``wording`` holds every term in order, stop words and repetitions included.
+    ``wording`` holds every term in order, stop words and repetitions included. ``german_keys`` has, for each of the
+    ``alternatives``, the keys of the words behind it; ``german_parts`` are the keys of the parts of compounds.
     """
 
     alternatives: tuple[tuple[str, ...], ...]
     wording: tuple[str, ...]
+    german_keys: tuple[tuple[str, ...], ...]
+    german_parts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GermanTerms:
+    """The German terms of a text, repetitions included: the keys of its words, and of the parts of its compounds."""
+
+    keys: tuple[str, ...]
+    parts: tuple[str, ...]
+
+
+_NO_TERMS = GermanTerms((), ())
 
 
 def storable(text: str) -> str:
@@ -111,13 +133,37 @@ def query_terms(query: str) -> QueryTerms:
     term_of = {word: _term(word) for word in dict.fromkeys(words)}
     counting = [word for word in term_of if word not in _STOP_WORDS] or list(term_of)
     alternatives: dict[str, list[str]] = {}
+    german_keys: dict[str, dict[str, None]] = {}
+    german_parts: dict[str, None] = {}
     for word in counting:
         terms = alternatives.setdefault(term_of[word], [term_of[word]])
         terms.extend(term for term in map(_term, _respelled(word)) if term not in terms)
+        german = german_terms_of_word(word)
+        german_keys.setdefault(term_of[word], {}).update(dict.fromkeys(german.keys))
+        german_parts.update(dict.fromkeys(german.parts))
+    asked = {key for keys in german_keys.values() for key in keys}
     return QueryTerms(
         alternatives=tuple(tuple(terms) for terms in alternatives.values()),
         wording=tuple(term_of[word] for word in words),
+        german_keys=tuple(tuple(keys) for keys in german_keys.values()),
+        german_parts=tuple(part for part in german_parts if part not in asked),
     )
+
+
+def german_terms(text: str) -> GermanTerms:
+    """The German terms of a text; function words and what is no word have none."""
+    found = [german_terms_of_word(word) for word in _word_analyzer().analyze(normalised(text))]
+    return GermanTerms(
+        tuple(key for each in found for key in each.keys), tuple(key for each in found for key in each.parts)
+    )
+
+
+@lru_cache(maxsize=_REMEMBERED_WORDS)
+def german_terms_of_word(word: str) -> GermanTerms:
+    """The German terms of one word in lower case."""
+    if len(word) < _MIN_GERMAN_WORD_CHARS or not word.isalpha() or word in _STOP_WORDS:
+        return _NO_TERMS
+    return GermanTerms((key_of(word),), parts_of(word))
 
 
 def term_of(word: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from knowledge_index.domain.grants import Scope
+from knowledge_index.domain.languages import Language
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.embed.base import Vector
 
@@ -17,6 +18,7 @@ class LexicalRow:
     """One distinct passage of one ACL class.
 
     ``text`` is the context header, a line break and the chunk's text. ``identifiers`` are ``kind:normalised`` terms.
+    ``language`` is the document's: the words of a German one are found in other forms, and by their compounds' parts.
     """
 
     row_key: str
@@ -24,6 +26,7 @@ class LexicalRow:
     matter_ref: str
     text: str
     identifiers: tuple[str, ...]
+    language: Language = Language.NONE
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class VectorRow:
 class ProfileRow:
     """What one distinct document of one ACL class is known by.
 
-    ``names`` are its title, its matter's and its file's; ``text`` is all of it.
+    ``names`` are its title, its matter's and its file's; ``text`` is all of it, in ``language``.
     """
 
     row_key: str
@@ -48,6 +51,7 @@ class ProfileRow:
     matter_ref: str
     names: str
     text: str
+    language: Language = Language.NONE
 
 
 @dataclass(frozen=True)
@@ -63,11 +67,31 @@ class ScoredRow:
 
 
 @dataclass(frozen=True)
+class GermanWeights:
+    """What counts beside a word itself in German documents, as shares of what the word counts; 0 is not looked for.
+
+    ``form`` is another form of the word. ``part`` is a compound that has the word as a part, and each part of a
+    compound that the query has.
+    """
+
+    form: float
+    part: float
+
+
+NO_GERMAN = GermanWeights(0.0, 0.0)
+
+
+@dataclass(frozen=True)
 class Expansion:
-    """Further words to look for, each as the index terms that stand for it; ``weight`` is that of one of them."""
+    """What else to look for than the words of the query.
+
+    ``alternatives`` are further words, each as the index terms that stand for it; ``weight`` is that of one of them.
+    ``german`` are other forms and parts of the query's own.
+    """
 
     alternatives: tuple[tuple[str, ...], ...]
     weight: float
+    german: GermanWeights = NO_GERMAN
 
 
 NO_EXPANSION = Expansion((), 0.0)
@@ -179,11 +203,14 @@ class ProfileIndex(Protocol):
         """The keys of all rows."""
         ...
 
-    def search(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> ProfileMatches:
+    def search(
+        self, query: str, scope: Scope, filters: SearchFilters, pool: int, german: GermanWeights = NO_GERMAN
+    ) -> ProfileMatches:
         """The documents whose names or opening hold words of ``query`` that few documents hold.
 
         A word counts by how few of the visible documents hold it anywhere in their text: a party's name weighs much,
-        what every contract says next to nothing. A word of the opening counts 0.6 of one of the names.
+        what every contract says next to nothing. A word of the opening counts 0.6 of one of the names. In German
+        documents other forms and compounds of a word count as ``german`` says.
         """
         ...
 

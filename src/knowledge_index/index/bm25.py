@@ -6,7 +6,8 @@ Lengths are exact. A score is a function of the row and of the counts over the r
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,22 @@ from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.index.analysis import QueryTerms, storable
 from knowledge_index.index.arrays import Floats, Integers, Mask, ShortIntegers
-from knowledge_index.index.base import NO_EXPANSION, Expansion, ProfileMatches, ScoredRow
-from knowledge_index.index.segment import Segment, identifier_hash, slices, word_hash
+from knowledge_index.index.base import (
+    NO_EXPANSION,
+    NO_GERMAN,
+    Expansion,
+    GermanWeights,
+    ProfileMatches,
+    ScoredRow,
+)
+from knowledge_index.index.segment import (
+    Segment,
+    german_key_hash,
+    german_part_hash,
+    identifier_hash,
+    slices,
+    word_hash,
+)
 
 _K1 = 1.2
 _B = 0.75
@@ -23,6 +38,18 @@ _MAX_QUERY_TERMS = 256
 _PHRASE_TOKENS = range(2, 13)
 _PHRASE_BOOST = 2.0
 _SCORE_DECIMALS = 9
+# What stands before the German terms among a profile's; no term of the text holds a colon.
+GERMAN_KEY = "german word:"
+GERMAN_PART = "german part:"
+
+
+class _Way(NamedTuple):
+    """One way in which rows hold a word of the query: the place of the term that was looked up, and what it counts."""
+
+    place: int
+    idf: float
+    weight: float
+    is_typed: bool
 
 
 class PooledSegments:
@@ -45,52 +72,98 @@ class PooledSegments:
         self, terms: QueryTerms, filters: SearchFilters, pool: int, expansion: Expansion = NO_EXPANSION
     ) -> list[ScoredRow]:
         """BM25 over the distinct words, of a word's spellings the best; a short wording counts as a term of its own."""
-        asked = [*terms.alternatives, *expansion.alternatives]
-        wanted = sorted({term for each in asked for term in each} | set(terms.wording))
-        place_of = {term: number for number, term in enumerate(wanted)}
-        places, frequencies = self._looked_up([word_hash(term) for term in wanted])
-        groups = [[place_of[term] for term in each if frequencies[place_of[term]]] for each in terms.alternatives]
-        groups = [group for group in groups if group]
+        wanted = {
+            ("word", term): word_hash(term)
+            for terms_of_one in (*terms.alternatives, *expansion.alternatives, terms.wording)
+            for term in terms_of_one
+        }
+        german_keys = {key for keys in terms.german_keys for key in keys} | set(terms.german_parts)
+        if expansion.german != NO_GERMAN:
+            wanted |= {("key", key): german_key_hash(key) for key in german_keys}
+        if expansion.german.part:
+            wanted |= {("part", key): german_part_hash(key) for key in german_keys}
+        places, counts_of = self._looked_up(list(wanted.values()))
+        place_of = {name: number for number, name in enumerate(wanted)}
+        frequency_of = {name: counts_of[number] for name, number in place_of.items() if counts_of[number]}
+
+        def spelled(spellings: Iterable[str], weight: float) -> list[_Way]:
+            names = [("word", term) for term in spellings if ("word", term) in frequency_of]
+            return [_Way(place_of[name], self._idf(frequency_of[name]), weight, weight > 0) for name in names]
+
+        groups = []
+        for spellings, keys in zip(terms.alternatives, terms.german_keys, strict=True):
+            as_typed = max(frequency_of.get(("word", term), 0) for term in spellings)
+            ways = [
+                *spelled(spellings, 1.0),
+                *self._german_ways(keys, expansion.german, as_typed, frequency_of, place_of),
+            ]
+            if ways:
+                frequency = sum(frequency_of.get(("word", term), 0) for term in spellings)
+                groups.append((frequency, spellings, ways))
+        parts = terms.german_parts if expansion.german.part else ()
         if len(groups) > _MAX_QUERY_TERMS:
-            # A whole document was pasted: its rarest words say what it is.
-            groups.sort(key=lambda group: (sum(frequencies[each] for each in group), [wanted[each] for each in group]))
-            groups = groups[:_MAX_QUERY_TERMS]
-        weighted = [(group, 1.0) for group in groups]
-        for spellings in expansion.alternatives:
-            further = [place_of[term] for term in spellings if frequencies[place_of[term]]]
-            if further:
-                weighted.append((further, expansion.weight))
-        wording = [place_of[term] for term in terms.wording]
-        is_phrase = len(wording) in _PHRASE_TOKENS and all(frequencies[each] for each in wording)
-        phrase_weight = _PHRASE_BOOST * sum(self._idf(frequencies[each]) for each in wording) if is_phrase else 0.0
+            # A whole document was pasted: its rarest words say what it is, and need no help of their parts.
+            groups = sorted(groups, key=lambda group: group[:2])[:_MAX_QUERY_TERMS]
+            parts = ()
+        asked = [ways for _, _, ways in groups]
+        asked += [spelled(spellings, expansion.weight) for spellings in expansion.alternatives]
+        of_a_part = GermanWeights(form=expansion.german.part, part=expansion.german.part)
+        asked += [self._german_ways((part,), of_a_part, 0, frequency_of, place_of) for part in parts]
+        wording = [place_of["word", term] for term in terms.wording]
+        is_phrase = len(wording) in _PHRASE_TOKENS and all(counts_of[each] for each in wording)
+        phrase_weight = _PHRASE_BOOST * sum(self._idf(counts_of[each]) for each in wording) if is_phrase else 0.0
         scores = []
         wordings = []
         for number, segment in enumerate(self._segments):
             total = np.zeros(segment.row_count)
             holding = np.zeros(segment.row_count, dtype=np.bool_)
             norm = _K1 * (1 - _B + _B * self._lengths[number] / self._mean_length)
-            for group, weight in weighted:
-                # Of several spellings the best counts, as if they were one word.
-                found = [(each, places[number][each]) for each in group if places[number][each] >= 0]
-                if len(found) == 1:
-                    ((each, place),) = found
+            for ways in asked:
+                # Of several spellings and forms the best counts, as if they were one word.
+                found = [(way, places[number][way.place]) for way in ways if places[number][way.place] >= 0]
+                best = np.zeros(segment.row_count) if len(found) > 1 else total
+                for way, place in found:
                     rows, counts = _postings(segment, place)
-                    total[rows] += weight * self._weights(frequencies[each], counts, norm[rows])
-                elif found:
-                    best = np.zeros(segment.row_count)
-                    for each, place in found:
-                        rows, counts = _postings(segment, place)
-                        best[rows] = np.maximum(best[rows], self._weights(frequencies[each], counts, norm[rows]))
-                    total += weight * best
+                    counted = way.weight * (way.idf * (_K1 + 1) * counts / (counts + norm[rows]))
+                    if best is total:
+                        total[rows] += counted
+                    else:
+                        best[rows] = np.maximum(best[rows], counted)
+                    if way.is_typed and len(wording) == 1:
+                        holding[rows] = True
+                if best is not total:
+                    total += best
             if is_phrase and all(places[number][each] >= 0 for each in wording):
                 holders, times = _phrase_counts(segment, [int(places[number][each]) for each in wording])
                 total[holders] += phrase_weight * (_K1 + 1) * times / (times + norm[holders])
                 holding[holders] = True
-            elif len(wording) == 1:
-                holding = total > 0
             scores.append(total)
             wordings.append(holding)
         return self._best(scores, filters, pool, wordings)
+
+    def _german_ways(
+        self,
+        keys: Sequence[str],
+        weights: GermanWeights,
+        as_typed: int,
+        frequency_of: Mapping[tuple[str, str], int],
+        place_of: Mapping[tuple[str, str], int],
+    ) -> list["_Way"]:
+        """How rows may hold a word otherwise than typed: in another form, as part of a compound.
+
+        ``as_typed`` is how many rows hold it as it was typed. Neither way has a larger idf than the way before it, so
+        that a whole word weighs more than a form of it, and a form more than a part.
+        """
+        ways = []
+        for key in keys:
+            holders = as_typed
+            for kind, weight in (("key", weights.form), ("part", weights.part)):
+                name = (kind, key)
+                if name in frequency_of:
+                    holders = max(holders, frequency_of[name])
+                    if weight:
+                        ways.append(_Way(place_of[name], self._idf(holders), weight, False))
+        return ways
 
     def search_identifiers(self, identifiers: Collection[str], filters: SearchFilters, pool: int) -> list[ScoredRow]:
         """A row's score is the sum of the idf of its identifiers among those asked for."""
@@ -106,36 +179,51 @@ class PooledSegments:
         return self._best(scores, filters, pool)
 
     def search_profiles(
-        self, terms: QueryTerms, fields: Sequence[tuple[str, float]], filters: SearchFilters, pool: int
+        self,
+        terms: QueryTerms,
+        fields: Sequence[tuple[str, float]],
+        filters: SearchFilters,
+        pool: int,
+        german: GermanWeights,
     ) -> ProfileMatches:
         """A row's score is the sum, over the query's words, of the word's idf times the weight of its best field.
 
         ``fields`` are prefixes of the rows' identifiers with their weights; the last is of the field that holds every
         word of the document, and gives the idf.
         """
-        words = sorted({term for each in terms.alternatives for term in each})
-        names = [f"{prefix}{term}" for prefix, _ in fields for term in words]
+        # For each word of the query: the terms that rows may hold it by, and what each counts.
+        words: list[tuple[tuple[str, ...], list[tuple[str, float]]]] = []
+        for spellings, keys in zip(terms.alternatives, terms.german_keys, strict=True):
+            ways = [(term, 1.0) for term in spellings]
+            ways += [(f"{GERMAN_KEY}{key}", german.form) for key in keys if german.form]
+            ways += [(f"{GERMAN_PART}{key}", german.part) for key in keys if german.part]
+            words.append((spellings, ways))
+        for key in terms.german_parts if german.part else ():
+            words.append(((), [(f"{marker}{key}", german.part) for marker in (GERMAN_KEY, GERMAN_PART)]))
+        known = sorted({term for _, ways in words for term, _ in ways})
+        names = [f"{prefix}{term}" for prefix, _ in fields for term in known]
         place_of = {name: number for number, name in enumerate(names)}
         places, frequencies = self._looked_up([identifier_hash(name) for name in names])
         everywhere, _ = fields[-1]
-        held_by = {term: frequencies[place_of[f"{everywhere}{term}"]] for term in words}
+        held_by = {term: frequencies[place_of[f"{everywhere}{term}"]] for term in known}
         scores = []
         for number, segment in enumerate(self._segments):
             total = np.zeros(segment.row_count)
-            for group in terms.alternatives:
-                frequency = max(held_by[term] for term in group)
-                if not frequency:
-                    continue
+            for spellings, ways in words:
                 best = np.zeros(segment.row_count)
-                for prefix, weight in fields:
-                    for term in group:
+                holders = max((held_by[term] for term in spellings), default=0)
+                for term, share in ways:
+                    # A form or a part is as rare as the word at most, so that it never weighs more.
+                    holders = max(holders, held_by[term])
+                    for prefix, weight in fields if holders else ():
                         place = places[number][place_of[f"{prefix}{term}"]]
                         if weight and place >= 0:
                             rows, _ = _postings(segment, place)
-                            best[rows] = np.maximum(best[rows], weight)
-                total += best * self._idf(frequency)
+                            best[rows] = np.maximum(best[rows], weight * share * self._idf(holders))
+                total += best
             scores.append(total)
-        shares = {term: count / max(1, self._row_count) for term, count in held_by.items()}
+        typed = {term for spellings in terms.alternatives for term in spellings}
+        shares = {term: held_by[term] / max(1, self._row_count) for term in typed}
         return ProfileMatches(tuple(self._best(scores, filters, pool)), shares, self._row_count)
 
     def _looked_up(self, hashes: Sequence[int]) -> tuple[list[Integers], list[int]]:
@@ -156,9 +244,6 @@ class PooledSegments:
 
     def _idf(self, frequency: int) -> float:
         return math.log(1 + (self._row_count - frequency + 0.5) / (frequency + 0.5))
-
-    def _weights(self, frequency: int, counts: ShortIntegers, norm: Floats) -> Floats:
-        return self._idf(frequency) * (_K1 + 1) * counts / (counts + norm)
 
     def _best(
         self, scores: Sequence[Floats], filters: SearchFilters, pool: int, wordings: Sequence[Mask] | None = None

@@ -22,7 +22,15 @@ from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.index.analysis import QueryTerms, query_terms, storable
 from knowledge_index.index.arrays import read_checked
-from knowledge_index.index.base import NO_EXPANSION, Expansion, LexicalRow, ProfileMatches, RowDifferences, ScoredRow
+from knowledge_index.index.base import (
+    NO_EXPANSION,
+    Expansion,
+    GermanWeights,
+    LexicalRow,
+    ProfileMatches,
+    RowDifferences,
+    ScoredRow,
+)
 from knowledge_index.index.bm25 import PooledSegments
 from knowledge_index.index.durable import fsync_folder, write_durably
 from knowledge_index.index.segment import (
@@ -224,14 +232,20 @@ class CompartmentedLexicalIndex:
             return pooled.search_identifiers(identifiers, filters, pool)
 
     def search_profiles(
-        self, terms: QueryTerms, fields: Sequence[tuple[str, float]], scope: Scope, filters: SearchFilters, pool: int
+        self,
+        terms: QueryTerms,
+        fields: Sequence[tuple[str, float]],
+        scope: Scope,
+        filters: SearchFilters,
+        pool: int,
+        german: GermanWeights,
     ) -> ProfileMatches:
         """See :meth:`ProfileIndex.search`; see :meth:`PooledSegments.search_profiles` for ``fields``."""
         if not scope.acl_class_ids or not terms.alternatives:
             return ProfileMatches((), {}, 0)
         with self._damage_explained():
             pooled = PooledSegments(self._visible(scope), filters.excluded_row_keys)
-            return pooled.search_profiles(terms, fields, filters, pool)
+            return pooled.search_profiles(terms, fields, filters, pool, german)
 
     def _visible(self, scope: Scope) -> list[Segment]:
         """The segments of the scope's compartments, as of now."""

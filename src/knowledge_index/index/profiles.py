@@ -5,9 +5,19 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from knowledge_index.domain.grants import Scope
+from knowledge_index.domain.languages import Language
 from knowledge_index.domain.search import SearchFilters
-from knowledge_index.index.analysis import indexing_analyzer, normalised, query_terms
-from knowledge_index.index.base import OPENING_CHARS, LexicalRow, ProfileMatches, ProfileRow, RowDifferences
+from knowledge_index.index.analysis import german_terms, indexing_analyzer, normalised, query_terms
+from knowledge_index.index.base import (
+    NO_GERMAN,
+    OPENING_CHARS,
+    GermanWeights,
+    LexicalRow,
+    ProfileMatches,
+    ProfileRow,
+    RowDifferences,
+)
+from knowledge_index.index.bm25 import GERMAN_KEY, GERMAN_PART
 from knowledge_index.index.compartments import CompartmentedLexicalIndex
 
 _NAMES = "names:"
@@ -45,9 +55,11 @@ class CompartmentedProfileIndex:
         """See :meth:`ProfileIndex.row_keys`."""
         return self._index.row_keys()
 
-    def search(self, query: str, scope: Scope, filters: SearchFilters, pool: int) -> ProfileMatches:
+    def search(
+        self, query: str, scope: Scope, filters: SearchFilters, pool: int, german: GermanWeights = NO_GERMAN
+    ) -> ProfileMatches:
         """See :meth:`ProfileIndex.search`."""
-        return self._index.search_profiles(query_terms(query), _FIELDS, scope, filters, pool)
+        return self._index.search_profiles(query_terms(query), _FIELDS, scope, filters, pool, german)
 
 
 def name_terms(names: str) -> frozenset[str]:
@@ -67,4 +79,14 @@ def _as_terms(row: ProfileRow) -> LexicalRow:
         *(f"{_OPENING}{term}" for term in terms_of(row.text[:OPENING_CHARS])),
         *(f"{_TEXT}{term}" for term in names | terms_of(row.text)),
     ]
+    if row.language is Language.GERMAN:
+        spread_names = f"{row.names} {_CASE_CHANGE.sub(' ', row.names)}"
+        for field, text in (
+            (_NAMES, spread_names),
+            (_OPENING, row.text[:OPENING_CHARS]),
+            (_TEXT, f"{spread_names} {row.text}"),
+        ):
+            german = german_terms(text)
+            terms += {f"{field}{GERMAN_KEY}{key}" for key in german.keys}
+            terms += {f"{field}{GERMAN_PART}{key}" for key in german.parts}
     return LexicalRow(row.row_key, row.acl_class_id, row.matter_ref, "", tuple(sorted(terms)))

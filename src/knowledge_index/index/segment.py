@@ -1,18 +1,19 @@
 """An immutable piece of one compartment of the lexical index: postings and word order of some rows, as numpy arrays.
 
-Terms are kept as 64-bit hashes, words and identifiers under different keys. Two terms of one estate share a hash with
-a probability of about n² / 4·10¹⁹ for n distinct terms: 3·10⁻⁸ for a million.
+Terms are kept as 64-bit hashes, words, identifiers and German terms under different keys. Two terms of one estate share
+a hash with a probability of about n² / 4·10¹⁹ for n distinct terms: 3·10⁻⁸ for a million.
 """
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from knowledge_index.index.analysis import indexing_analyzer, normalised, storable
+from knowledge_index.domain.languages import Language
+from knowledge_index.index.analysis import german_terms, indexing_analyzer, normalised, storable
 from knowledge_index.index.arrays import (
     Bytes,
     Hashes,
@@ -33,8 +34,9 @@ class Segment:
 
     ``terms`` (T, ascending) and ``bounds`` (T + 1) say where a term's postings lie in ``rows`` and ``frequencies``
     (P): ordinals of rows, and how often each holds the term (1 for an identifier). ``words`` (W) are the rows' words in
-    order, as places in ``terms``; ``word_bounds`` (R + 1) say whose they are. ``keys`` and ``matters`` are UTF-8,
-    ``key_bounds`` (R + 1) and ``matter_bounds`` (matters + 1) cut them; ``matter_of`` (R) is each row's matter.
+    order, without the German terms that stand beside them, as places in ``terms``; ``word_bounds`` (R + 1) say whose
+    they are. ``keys`` and ``matters`` are UTF-8, ``key_bounds`` (R + 1) and ``matter_bounds`` (matters + 1) cut them;
+    ``matter_of`` (R) is each row's matter.
     """
 
     terms: Hashes
@@ -90,6 +92,16 @@ def identifier_hash(identifier: str) -> int:
     return _hash(storable(identifier), b"identifier")
 
 
+def german_key_hash(key: str) -> int:
+    """The hash of the key of a German word."""
+    return _hash(key, b"german word")
+
+
+def german_part_hash(key: str) -> int:
+    """The hash of the key of a part of a German compound."""
+    return _hash(key, b"german part")
+
+
 class _WordHashes(dict[str, int]):
     """The hashes of words met so far; a subscription costs a tenth of a call."""
 
@@ -115,10 +127,11 @@ def build_segment(rows: Sequence[LexicalRow]) -> Segment:
     identifiers = [
         (number, identifier_hash(each)) for number, row in enumerate(rows) for each in sorted(set(row.identifiers))
     ]
+    further = [*identifiers, *_german(rows)]
     word_hashes = np.array(hashed, dtype=np.uint64)
-    hashes = np.concatenate([word_hashes, np.array([each for _, each in identifiers], dtype=np.uint64)])
+    hashes = np.concatenate([word_hashes, np.array([each for _, each in further], dtype=np.uint64)])
     holders = np.concatenate(
-        [np.repeat(np.arange(len(rows)), lengths), np.array([number for number, _ in identifiers], dtype=np.int64)]
+        [np.repeat(np.arange(len(rows)), lengths), np.array([number for number, _ in further], dtype=np.int64)]
     )
     terms, ordinals = np.unique(hashes, return_inverse=True)
     pairs, counts = np.unique(ordinals * max(1, len(rows)) + holders, return_counts=True)
@@ -135,6 +148,15 @@ def build_segment(rows: Sequence[LexicalRow]) -> Segment:
         **_texts_as_bytes("matter", matters),
         matter_of=np.array([matter_number[storable(row.matter_ref)] for row in rows], dtype=np.int32),
     )
+
+
+def _german(rows: Sequence[LexicalRow]) -> Iterator[tuple[int, int]]:
+    """The number of each German row with the hash of each of its German terms."""
+    for number, row in enumerate(rows):
+        if row.language is Language.GERMAN:
+            terms = german_terms(row.text)
+            yield from ((number, german_key_hash(key)) for key in terms.keys)
+            yield from ((number, german_part_hash(key)) for key in terms.parts)
 
 
 def merge_segments(segments: Sequence[Segment]) -> Segment:

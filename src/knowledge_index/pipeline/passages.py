@@ -19,11 +19,16 @@ from knowledge_index.catalog.records import (
 )
 from knowledge_index.chunking.base import Chunker
 from knowledge_index.chunking.windows import WINDOWS_SIGNATURE, windows_of
+from knowledge_index.domain.languages import Language, language_of
 from knowledge_index.embed import Embedder
 from knowledge_index.index.base import LexicalRow, ProfileRow, VectorRow
+from knowledge_index.index.german import GERMAN_SIGNATURE
 from knowledge_index.pipeline.enriching import ENRICHER_VERSION
 
-ROWS_VERSION = f"2 {WINDOWS_SIGNATURE}"
+ROWS_VERSION = f"3 {WINDOWS_SIGNATURE} {GERMAN_SIGNATURE}"
+# A row of a German document has a term that says so and by which version of the analysis: another version makes other
+# rows, and of German documents only. No identifier of a query is of this kind.
+_GERMAN_TERM = "analysis:german"
 
 
 @dataclass(frozen=True)
@@ -54,12 +59,17 @@ class Profile:
 
 def lexical_row(row: IndexRowRecord, passage: str) -> LexicalRow:
     """A catalog row and its text as the lexical index takes them."""
-    return LexicalRow(row.row_key, row.acl_class_id, row.matter_ref, with_heading(row.header, passage), row.terms)
+    indexed = with_heading(row.header, passage)
+    return LexicalRow(row.row_key, row.acl_class_id, row.matter_ref, indexed, row.terms, _language_of_row(row))
 
 
 def profile_row(row: IndexRowRecord, text: str) -> ProfileRow:
     """A catalog row and its document's text as the profile index takes them."""
-    return ProfileRow(row.row_key, row.acl_class_id, row.matter_ref, row.header, text)
+    return ProfileRow(row.row_key, row.acl_class_id, row.matter_ref, row.header, text, _language_of_row(row))
+
+
+def _language_of_row(row: IndexRowRecord) -> Language:
+    return Language.GERMAN if any(term.startswith(_GERMAN_TERM) for term in row.terms) else Language.NONE
 
 
 def with_heading(heading: str, text: str) -> str:
@@ -95,13 +105,15 @@ def passages_of(
     one vector wherever it stands. Which paper a passage is from is told by its document's profile.
     """
     assert each.relation is not None
+    analysis = _analysis_terms(text)
     starts = [identifier.start_char for identifier in identifiers]
     passages = []
     for chunk in chunker.chunk(text):
         inside = identifiers[bisect_left(starts, chunk.start_char) : bisect_left(starts, chunk.end_char)]
-        terms = tuple(
-            sorted({f"{found.kind}:{found.normalised}" for found in inside if found.end_char <= chunk.end_char})
-        )
+        identifiers_inside = {
+            f"{found.kind}:{found.normalised}" for found in inside if found.end_char <= chunk.end_char
+        }
+        terms = tuple(sorted(identifiers_inside.union(analysis)))
         row = IndexRowRecord(
             row_key=_key_of(each.acl_class_id, each.relation.matter_ref, chunk.heading, chunk.text, list(terms)),
             kind=RowKind.PASSAGE,
@@ -116,6 +128,11 @@ def passages_of(
     return passages
 
 
+def _analysis_terms(text: str) -> tuple[str, ...]:
+    """What a document's rows have among their terms for the language of its text."""
+    return (f"{_GERMAN_TERM} {GERMAN_SIGNATURE}",) if language_of(text) is Language.GERMAN else ()
+
+
 def wording_key_of(passage: str) -> str:
     """The same for passages whose characters agree once white space is off: a PDF breaks its lines elsewhere."""
     return hashlib.sha256("".join(passage.split()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -125,14 +142,15 @@ def profile_of(each: PipelineObject, text: str) -> Profile:
     """The profile of an object; the title is that of the versions in its own ACL class."""
     assert each.relation is not None
     names = document_names(each.relation, each.path)
+    terms = _analysis_terms(text)
     row = IndexRowRecord(
-        row_key=_key_of(each.acl_class_id, each.relation.matter_ref, names, each.text_sha256),
+        row_key=_key_of(each.acl_class_id, each.relation.matter_ref, names, each.text_sha256, *terms),
         kind=RowKind.PROFILE,
         acl_class_id=each.acl_class_id,
         matter_ref=each.relation.matter_ref,
         header=names,
         windows=0,
-        terms=(),
+        terms=terms,
     )
     return Profile(row, ChunkRecord(row.row_key, 0, len(text), ""), text)
 

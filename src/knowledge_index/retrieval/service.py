@@ -15,7 +15,15 @@ from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import LegRank, QueryExplanation, SearchFilters, SearchHit, SearchResult
 from knowledge_index.domain.versions import BINDING_FIRST, VersionStatus
 from knowledge_index.embed.base import Embedder, Reranker
-from knowledge_index.index.base import OPENING_CHARS, Expansion, LexicalIndex, ProfileIndex, ProfileMatches, VectorIndex
+from knowledge_index.index.base import (
+    OPENING_CHARS,
+    Expansion,
+    GermanWeights,
+    LexicalIndex,
+    ProfileIndex,
+    ProfileMatches,
+    VectorIndex,
+)
 from knowledge_index.retrieval.clauses import (
     ClauseLibrary,
     RecognisedClause,
@@ -164,7 +172,8 @@ class RetrievalService:
         """How well the visible documents fit the query, and which of them it names."""
         if not settings.weight_document and not settings.mentioned_first:
             return NO_DOCUMENTS, None
-        matches = self.profiles.search(query, scope, filters, settings.candidate_pool)
+        german = GermanWeights(settings.german_form_weight, settings.german_part_weight)
+        matches = self.profiles.search(query, scope, filters, settings.candidate_pool, german)
         with self.catalog.transaction() as session:
             profiles = session.passages.occurrences([row.row_key for row in matches.rows], scope)
             known = {each.row_key for each in profiles}
@@ -188,7 +197,8 @@ class RetrievalService:
             vector = self.embedder.embed([query])[0]
             if clauses:
                 vector = mixed_vector(vector, clauses, self.wordings, settings.clause_own_share)
-        expansion = Expansion(expansion_terms(query, clauses), settings.clause_name_weight)
+        german = GermanWeights(settings.german_form_weight, settings.german_part_weight)
+        expansion = Expansion(expansion_terms(query, clauses), settings.clause_name_weight, german)
         return legs.run(query, vector, analyse_query(query).identifier_terms, scope, filters, expansion)
 
     def _rerank(
