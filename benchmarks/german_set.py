@@ -95,7 +95,7 @@ def ingest(folder: Path, embedder: Embedder) -> Home:
     root, acl_file, home = folder / "papers", folder / "acl.json", Home(folder / "home")
     write_papers(root)
     grants = [{"principal": READER, "access": "allow"}]
-    acl_file.write_text(json.dumps({path: grants for path in read_papers()}), encoding="utf-8")
+    acl_file.write_text(json.dumps(dict.fromkeys(read_papers(), grants)), encoding="utf-8")
     home.create()
     catalog = open_catalog(home.catalog_file)
     try:
