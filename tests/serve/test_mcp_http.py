@@ -61,6 +61,22 @@ def test_the_token_says_who_asks(walled: SmallFirm, url: str) -> None:
     assert dict(last.details)["door"] == "mcp http"
 
 
+def test_an_answer_is_made_of_what_the_tokens_user_sees(walled: SmallFirm, url: str) -> None:
+    async def ask(asked_by: int) -> Any:
+        async with over_http(url, issue(walled, person(asked_by))) as client:
+            return await client.call_tool("ask", {"question": "What does the berth of person12 cost a day?"})
+
+    mine, others = asyncio.run(ask(12)), asyncio.run(ask(13))
+    assert mine.structured_content["kind"] == "extractive"
+    assert "The berth costs EUR 1012.00 a day." in mine.structured_content["untrusted_answer"]
+    assert {each["path"] for each in mine.structured_content["citations"]} == {own_path(12)}
+    assert (others.structured_content["kind"], others.structured_content["citations"]) == ("not_said", [])
+    # The question's own words come back; nothing else of the other's paper does.
+    assert not any(words in others.content[0].text for words in ("secret12", "1012", own_path(12)))
+    last = list(AuditLog(walled.home.audit_file).entries())[-1].event
+    assert (last.who, dict(last.details)["door"]) == (person(13), "mcp http")
+
+
 def test_what_is_no_valid_token_for_this_service_is_refused_without_a_reason(walled: SmallFirm, url: str) -> None:
     good = issue(walled, person(3))
     revoked = issue(walled, person(3))

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -80,6 +80,11 @@ class Gateway:
             messages.append({"role": "user", "content": correction(faults)})
         return _draft(self._complete(messages), prompt)
 
+    def within(self, total_s: float) -> "Gateway":
+        """The same gateway for a caller who waits ``total_s`` seconds at most: two answers, none asked for again."""
+        timeout_s = min(self.settings.timeout_s, total_s / 2)
+        return replace(self, settings=self.settings.model_copy(update={"timeout_s": timeout_s, "retries": 0}))
+
     def _complete(self, messages: Sequence[Mapping[str, str]]) -> str:
         from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
         from tenacity.wait import wait_base
@@ -108,6 +113,7 @@ class Gateway:
     def _request(self, messages: Sequence[Mapping[str, str]]) -> str:
         import httpx
 
+        ends_at = self.monotonic() + self.settings.timeout_s
         body = {
             "model": self.settings.model,
             "messages": list(messages),
@@ -126,7 +132,7 @@ class Gateway:
                     "POST", f"{str(self.settings.url).rstrip('/')}/chat/completions", json=body, headers=headers
                 ) as response,
             ):
-                content = self._read(response)
+                content = self._read(response, ends_at)
         except httpx.TimeoutException as error:
             raise _TransientError(f"no answer within {self.settings.timeout_s:g} s") from error
         except httpx.HTTPError as error:
@@ -140,9 +146,8 @@ class Gateway:
             raise GatewayError(f"it answered with status {status}; check gateway.url, gateway.model and {KEY_VARIABLE}")
         return _content_of(content)
 
-    def _read(self, response: "httpx.Response") -> bytes:
+    def _read(self, response: "httpx.Response", ends_at: float) -> bytes:
         """The body, within the time of a whole request: a server that drips would never time out otherwise."""
-        ends_at = self.monotonic() + self.settings.timeout_s
         content = bytearray()
         for part in response.iter_bytes():
             content += part

@@ -60,9 +60,11 @@ def mcp(
     stated = None if principals is None else parse_principals(principals)
     config = state.load_config().config
 
+    import os
     from datetime import UTC, datetime
 
     from knowledge_index.access.tokens import DEFAULT_AUDIENCE
+    from knowledge_index.answers import build_gateway
     from knowledge_index.embed import build_embedder
     from knowledge_index.retrieval import open_retrieval
     from knowledge_index.serve.http import parse_address, serve_http
@@ -72,7 +74,8 @@ def mcp(
     address = None if http is None else parse_address(http, allow_remote=allow_remote)
     with state.catalog() as catalog:
         service = open_retrieval(state.home(), catalog, config, build_embedder(config.embedding))
-        toolbox = Toolbox(service, state.recorder(), config.retrieval)
+        gateway = build_gateway(config.gateway, os.environ)
+        toolbox = Toolbox(service, state.recorder(), config.retrieval, gateway)
         if stated is not None:
             serve_stdio(toolbox, Caller(stated, (("door", "mcp stdio"),)))
         elif address is not None:
