@@ -2,11 +2,23 @@
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from agents_firm import PEOPLE, SHARED, issue, over_http, own_path, person, recorder_of, revoke, storm
+from agents_firm import (
+    SHARED,
+    http_server,
+    issue,
+    over_http,
+    own_path,
+    person,
+    recorder_of,
+    revoke,
+    storm,
+    walled_firm,
+)
 
 from knowledge_index.access.audit import AuditLog
 from knowledge_index.access.audit_chain import AuditAction
@@ -183,18 +195,15 @@ def test_one_caller_has_few_calls_under_way_and_others_are_answered(walled: Smal
     assert answer == {own_path(11), SHARED}
 
 
-def _tokens(firm: SmallFirm) -> list[str]:
-    return [issue(firm, person(number)) for number in range(PEOPLE)]
-
-
-def test_sixty_four_sessions_at_once_never_get_each_others_answers(walled: SmallFirm, url: str) -> None:
-    tally = asyncio.run(storm(url, _tokens(walled), 320))
-    assert (tally.answers, tally.foreign, tally.wrong) == (320, [], [])
+def test_sessions_at_once_never_get_each_others_answers(walled: SmallFirm, url: str) -> None:
+    tally = asyncio.run(storm(url, [issue(walled, person(number)) for number in range(16)], 160))
+    assert (tally.answers, tally.foreign, tally.wrong) == (160, [], [])
 
 
 @pytest.mark.slow
-def test_twenty_thousand_calls_never_get_another_sessions_answer(walled: SmallFirm, url: str) -> None:
-    tally = asyncio.run(storm(url, _tokens(walled), 20_032))
+def test_twenty_thousand_calls_of_64_sessions_never_get_another_sessions_answer(tmp_path: Path) -> None:
+    crowd = walled_firm(tmp_path / "firm", 64)
+    with http_server(crowd) as address:
+        tally = asyncio.run(storm(address, [issue(crowd, person(number)) for number in range(64)], 20_032))
     assert (tally.answers, tally.foreign, tally.wrong) == (20_032, [], [])
-    log = recorder_of(walled).log
-    assert log.verify().fault == ""
+    assert recorder_of(crowd).log.verify().fault == ""

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from mcp import Client
+from pydantic import SecretStr
 
 from knowledge_index.access.audit import AuditLog
 from knowledge_index.access.audit_chain import AuditAction
 from knowledge_index.access.recording import AccessRecorder
 from knowledge_index.answers import Gateway, answer_question
-from knowledge_index.answers.gateway import GatewayError, Secret
+from knowledge_index.answers.gateway import GatewayError
 from knowledge_index.config import AppConfig, GatewaySettings
 from knowledge_index.domain.principals import parse_principals
 from knowledge_index.domain.search import SearchFilters
@@ -79,7 +80,7 @@ def test_a_model_that_does_not_answer_in_the_time_of_a_call_is_not_waited_for(
             raise GatewayError("no answer in time")
 
     tried: list[GatewaySettings] = []
-    gateway = Asked(GatewaySettings(url="http://127.0.0.1:9/v1", model="m", timeout_s=600, retries=10), Secret("k"))
+    gateway = Asked(GatewaySettings(url="http://127.0.0.1:9/v1", model="m", timeout_s=600, retries=10), SecretStr("k"))
     with shared_firm.retrieval() as service:
         toolbox = Toolbox(service, recorder, AppConfig().retrieval, gateway)
         asked = call(toolbox, "ask", question="What is the price of a gearbox?").structured_content

@@ -27,13 +27,7 @@ _ENGLISH_WORDS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
     " eighteen nineteen"
 )
-_ENGLISH = dict(
-    zip(
-        _ENGLISH_WORDS.split(),
-        range(1, 20),
-        strict=True,
-    )
-)
+_ENGLISH = dict(zip(_ENGLISH_WORDS.split(), range(1, 20), strict=True))
 _ENGLISH_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _ENGLISH_TENS = dict(zip(_ENGLISH_TENS_WORDS.split(), range(20, 100, 10), strict=True))
 _IRREGULAR = frozenset({"one", "two", "three", "five", "eight", "nine", "twelve"})
@@ -55,21 +49,9 @@ _GERMAN_WORDS = (
     "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
     " achtzehn neunzehn"
 )
-_GERMAN = dict(
-    zip(
-        _GERMAN_WORDS.split(),
-        range(2, 20),
-        strict=True,
-    )
-)
-_ENGLISH_TENS_WORDS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"
-_GERMAN_TENS = dict(
-    zip(
-        _ENGLISH_TENS_WORDS.split(),
-        range(20, 100, 10),
-        strict=True,
-    )
-)
+_GERMAN = dict(zip(_GERMAN_WORDS.split(), range(2, 20), strict=True))
+_GERMAN_TENS_WORDS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"
+_GERMAN_TENS = dict(zip(_GERMAN_TENS_WORDS.split(), range(20, 100, 10), strict=True))
 _GERMAN_ORDINALS = {
     "erst": 1,
     "zweit": 2,
@@ -245,11 +227,7 @@ def _unit_behind(text: str, end: int) -> str | None:
             if pattern.match(behind):
                 return unit
         step = re.match(r"[^\W\d_]+[\s-]+", behind)
-        if (
-            step is None
-            or step[0].strip().casefold() in _MONTH_BY_NAME
-            or step[0].strip().casefold() in {"and", "or", "und", "oder", "of"}
-        ):
+        if step is None or step[0].strip().casefold() in _NO_ADJECTIVES:
             return None
         behind = behind[step.end() :]
     return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from knowledge_index.answers.answer import CitedSpan, Draft, DraftSentence, Evidence
 from knowledge_index.answers.prompting import SYSTEM_PROMPT, CitableSentence, Prompt, build_prompt, correction
@@ -62,7 +62,7 @@ class Gateway:
     """
 
     settings: GatewaySettings
-    key: "Secret"
+    key: SecretStr
     sleep: Callable[[float], None] = time.sleep
     monotonic: Callable[[], float] = time.monotonic
 
@@ -87,20 +87,18 @@ class Gateway:
 
     def _complete(self, messages: Sequence[Mapping[str, str]]) -> str:
         from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
-        from tenacity.wait import wait_base
 
         backoff = wait_exponential(multiplier=0.5, max=_LONGEST_WAIT_S)
 
-        class _Wait(wait_base):
-            def __call__(self, retry_state: Any) -> float:
-                error = retry_state.outcome.exception()
-                named = error.wait_s if isinstance(error, _TransientError) else None
-                return backoff(retry_state) if named is None else min(named, _LONGEST_WAIT_S)
+        def wait_s(retry_state: Any) -> float:
+            error = retry_state.outcome.exception()
+            named = error.wait_s if isinstance(error, _TransientError) else None
+            return backoff(retry_state) if named is None else min(named, _LONGEST_WAIT_S)
 
         attempts = self.settings.retries + 1
         retrying = Retrying(
             stop=stop_after_attempt(attempts),
-            wait=_Wait(),
+            wait=wait_s,
             retry=retry_if_exception_type(_TransientError),
             sleep=self.sleep,
             reraise=True,
@@ -122,7 +120,8 @@ class Gateway:
             "stream": False,
             "response_format": {"type": "json_object"},
         }
-        headers = {"Authorization": f"Bearer {self.key.value}"} if self.key.value else {}
+        key = self.key.get_secret_value()
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
         # Neither proxies nor credentials of the environment, and no redirects: documents go to the address that the
         # settings name and to no other.
         try:
@@ -158,23 +157,11 @@ class Gateway:
         return bytes(content)
 
 
-class Secret:
-    """A value that no listing, log or traceback shows."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: str) -> None:
-        self.value = value
-
-    def __repr__(self) -> str:
-        return "Secret(…)"
-
-
 def build_gateway(settings: GatewaySettings, environment: Mapping[str, str]) -> Gateway | None:
     """The gateway that the settings name, or None where they name none; the key comes from ``KI_GATEWAY_KEY``."""
     if settings.url is None:
         return None
-    return Gateway(settings, Secret(environment.get(KEY_VARIABLE, "").strip()))
+    return Gateway(settings, SecretStr(environment.get(KEY_VARIABLE, "").strip()))
 
 
 def _wait_named(response: "httpx.Response") -> float | None:
