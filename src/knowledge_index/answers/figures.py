@@ -7,12 +7,12 @@ from decimal import Decimal
 from knowledge_index.domain.identifiers import IdentifierKind, extract_identifiers
 
 _UNITS = {
-    "day": "days? tage?n? werktage?n? bankarbeitstage?n? kalendertage?n? arbeitstage?n?",
-    "week": "weeks? wochen?",
-    "month": "months? monate?n?s? monatsgehälter\\w* monthly",
+    "day": "days? tage?n? werktage?n? bankarbeitstage?n? kalendertage?n? arbeitstage?n? tägige?[mnrs]?",
+    "week": "weeks? wochen? wöchige?[mnrs]?",
+    "month": "months? monate?n?s? monatsgehälter\\w* monthly monatige?[mnrs]?",
     "quarter": "quarters? quartale?n?",
-    "year": "years? jahre?n?s? anniversar\\w+",
-    "hour": "hours? stunden?",
+    "year": "years? jahre?n?s? anniversar\\w+ jährige?[mnrs]?",
+    "hour": "hours? stunden? stündige?[mnrs]?",
     "minute": "minutes? minuten?",
     "percent": "% percent prozent v\\.\\s?h\\.",
     "point": "prozentpunkte?n? percentage",
@@ -89,6 +89,7 @@ def _word_table() -> dict[str, int]:
 
 
 _NUMBER_BY_WORD = _word_table()
+_GERMAN_COMPOUND = re.compile(r"([^\W\d_]+)((?:tägig|wöchig|monatig|jährig|stündig|prozentig|fach)(?:e[mnrs]?)?)")
 # An article, unless what it counts is measured.
 _GERMAN_ONE = re.compile(
     r"\bein(?:e[nmrs]?)?\s+(?=(?:\w+\s)?(?:\w*(?:tag|woche|monat|jahr|stunde|prozent))\w{0,3}\b)", re.IGNORECASE
@@ -170,7 +171,7 @@ def _beside_a_figure(text: str, match: re.Match[str]) -> bool:
 def _numbers(text: str) -> list[tuple[int, int, frozenset[Decimal]]]:
     found = [(*match.span(), _readings(match[0])) for match in _DIGITS.finditer(text)]
     found.extend((match.start(), match.end() - 1, frozenset({Decimal(1)})) for match in _GERMAN_ONE.finditer(text))
-    words = [(*match.span(), match[0].casefold()) for match in _WORD.finditer(text)]
+    words = [part for match in _WORD.finditer(text) for part in _number_words(match)]
     place = 0
     while place < len(words):
         start, end, word = words[place]
@@ -198,6 +199,22 @@ def _numbers(text: str) -> list[tuple[int, int, frozenset[Decimal]]]:
             place += 1
         found.append((start, end, frozenset({Decimal(value)})))
     return sorted(found, key=lambda each: each[:2])
+
+
+def _number_words(match: re.Match[str]) -> list[tuple[int, int, str]]:
+    """A word with its place, or the parts of one that is made of a number and a unit: "three-year", "dreijährig"."""
+    word = match[0].casefold()
+    compound = _GERMAN_COMPOUND.fullmatch(word)
+    value = _NUMBER_BY_WORD.get(compound[1]) if compound else None
+    if compound and (value or compound[1] == "ein"):
+        end = match.start() + len(compound[1])
+        return [(match.start(), end, compound[1] if value else "one"), (end, match.end(), compound[2])]
+    if "-" not in word or word in _NUMBER_BY_WORD:
+        return [(*match.span(), word)]
+    return [
+        (match.start() + part.start(), match.start() + part.end(), part[0].casefold())
+        for part in re.finditer("[^-]+", match[0])
+    ]
 
 
 def _readings(digits: str) -> frozenset[Decimal]:
