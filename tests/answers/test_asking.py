@@ -8,6 +8,7 @@ import socket
 import docx
 import pytest
 from answering import asked_of, recorder_of
+from docx.oxml.ns import qn
 from docx.shared import RGBColor
 
 from knowledge_index.access.audit_chain import AuditAction
@@ -148,7 +149,9 @@ def _docx(visible: str, comment: str = "", white: str = "") -> bytes:
     document = docx.Document()
     run = document.add_paragraph().add_run(visible)
     if comment:
-        document.add_comment(run, comment, "Other Side")
+        added = document.add_comment(run, comment, "Other Side")
+        # The date of today, whose numbers a question may ask for.
+        del added._comment_elm.attrib[qn("w:date")]
     if white:
         hidden = document.paragraphs[0].add_run(f" {white}")
         hidden.font.color.rgb = RGBColor(255, 255, 255)
