@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, func, select, text
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.records import DocumentRecord, MatterRecord, ObjectState
-from knowledge_index.catalog.versions import Standing, Versions, VisiblePapers
+from knowledge_index.catalog.versions import Versions
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus
 
@@ -77,14 +76,4 @@ class Documents:
                 values[_STATUS_PLACE] = VersionStatus(values[_STATUS_PLACE])
                 found.append(DocumentRecord(*values))
         papers = Versions(self._connection).papers({each.document_key for each in found}, scope)
-        return [_placed(each, papers) for each in found]
-
-
-def _placed(each: DocumentRecord, papers: VisiblePapers) -> DocumentRecord:
-    standing = papers.standing(each.object_id, Standing(each.version_status, each.version_order, "", ""))
-    return replace(
-        each,
-        document_key=papers.name_of[each.document_key],
-        version_status=standing.version_status,
-        version_order=standing.version_order,
-    )
+        return [papers.placed(each) for each in found]
