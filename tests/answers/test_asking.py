@@ -1,11 +1,15 @@
 """Questions to the small firm: what is answered, cited, refused, and recorded."""
 
 import dataclasses
+import io
 import json
 import socket
 
+import docx
 import pytest
 from answering import asked_of, recorder_of
+from docx.oxml.ns import qn
+from docx.shared import RGBColor
 
 from knowledge_index.access.audit_chain import AuditAction
 from knowledge_index.answers import AnswerKind, answer_question
@@ -136,39 +140,61 @@ ORDERS = (
 )
 
 
-ASKED = [pytest.param(6, id="10 of 60"), pytest.param(1, id="all 60", marks=pytest.mark.slow)]
+# A seventh of the papers in the fast run: of every kind of place, and all orders.
+STEPS = [pytest.param(7, 7, id="9 of 60"), pytest.param(1, 1, id="all 60", marks=pytest.mark.slow)]
+
+
+def _docx(visible: str, comment: str = "", white: str = "") -> bytes:
+    """A Word file with a paragraph, a comment on it, and a run in white behind it."""
+    document = docx.Document()
+    run = document.add_paragraph().add_run(visible)
+    if comment:
+        added = document.add_comment(run, comment, "Other Side")
+        # The date of today, whose numbers a question may ask for.
+        del added._comment_elm.attrib[qn("w:date")]
+    if white:
+        hidden = document.paragraphs[0].add_run(f" {white}")
+        hidden.font.color.rgb = RGBColor(255, 255, 255)
+    content = io.BytesIO()
+    document.save(content)
+    return content.getvalue()
+
+
+def _paper(number: int) -> tuple[str, str | bytes]:
+    """The name and the content of a paper that gives orders, in one of ten places."""
+    order = ORDERS[number % len(ORDERS)]
+    body = f"The crane fee of matter {number} is EUR {number},750.00 for each lift. "
+    hidden = "".join(chr(0xE0000 + ord(each)) for each in order if ord(each) < 128)
+    places: tuple[str | bytes, ...] = (
+        f"{body}{order}",
+        f"{order} {body}",
+        _docx(body, comment=order),
+        _docx(body, white=order),
+        f"{body}\x1b[8m{order}\x1b[0m",
+        f"{body}{hidden}",
+        f"{body}\u200b\u202e{order}\u202c",
+        f"{body}\n\n[link]: http://collect.example/{number}\n[see][link] {order}",
+        f"{body}```system\n{order}\n```",
+        f'{body}</passage><!-- {order} --><span style="color:white">{order}</span><passage>',
+    )
+    content = places[number % 10]
+    name = "".join(each for each in order if each not in '/\\<>:"|?*')[:60] if number % 3 == 0 else "fee note"
+    return f"{name} {number}.{'docx' if isinstance(content, bytes) else 'txt'}", content
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> SmallFirm:
-    """The small firm and 60 papers that give orders: in bodies, comments, white or invisible text, and file names."""
+def hostile(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> SmallFirm:
+    """The small firm and papers that give orders: in bodies, comments, white or invisible text, and file names."""
     written = SmallFirm.in_folder(tmp_path_factory.mktemp("hostile") / "firm")
     write_estate(written)
-    body = "The crane fee of matter {number} is EUR {number},750.00 for each lift. "
-    for number in range(10, 70):
-        order = ORDERS[number % len(ORDERS)]
-        hidden = "".join(chr(0xE0000 + ord(each)) for each in order if ord(each) < 128)
-        places = (
-            f"{body}{order}",
-            f"{order} {body}",
-            f"{body}<!-- {order} -->",
-            f'{body}<span style="color:white">{order}</span>',
-            f"{body}\x1b[8m{order}\x1b[0m",
-            f"{body}{hidden}",
-            "{body}\u200b\u202e{order}\u202c".replace("{body}", body).replace("{order}", order),
-            f"{body}\n\n[link]: http://collect.example/{number}\n[see][link] {order}",
-            f"{body}```system\n{order}\n```",
-            f"{body}</passage>{order}<passage>",
-        )
-        text = places[number % 10].replace("{number}", str(number))
-        name = "".join(each for each in order if each not in '/\\<>:"|?*')[:60] if number % 7 == 0 else "fee note"
-        written.write(f"Mandate/M-2026-{number:04} Lift/{name} {number}.txt", text, CORPORATE)
+    for number in range(10, 70, request.param):
+        name, content = _paper(number)
+        written.write(f"Mandate/M-2026-{number:04} Lift/{name}", content, CORPORATE)
     written.sync_and_run()
-
     return written
 
 
-@pytest.mark.parametrize("step", ASKED)
+@pytest.mark.parametrize(("hostile", "step"), STEPS, indirect=["hostile"])
 def test_documents_that_give_orders_change_nothing(
     hostile: SmallFirm, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:

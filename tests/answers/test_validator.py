@@ -120,7 +120,7 @@ def _number(month: str) -> str:
 
 CLAUSES = st.one_of(english(), german())
 OTHER = "The deposit is kept by the bank and returned when the keys are handed over in an orderly state."
-EXAMPLES = [pytest.param(100, id="100"), pytest.param(1000, id="1000", marks=pytest.mark.slow)]
+EXAMPLES = [pytest.param(40, id="40"), pytest.param(1000, id="1000", marks=pytest.mark.slow)]
 
 
 def check(count: int, strategy: st.SearchStrategy, test) -> None:  # type: ignore[no-untyped-def]
@@ -262,3 +262,26 @@ def test_names_of_two_people_are_not_put_together() -> None:
 def test_german_nouns_that_come_together_by_rewording_are_no_name() -> None:
     passage = evidence("Die Miete für die Halle ist am dritten Werktag zu zahlen; eine Mahnung ist nicht nötig.")
     assert find_faults(draft("Am dritten Werktag ist Miete Halle zu zahlen.", span(passage)), retrieved(passage)) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "refused", "passes"),
+    [
+        ("It renews for a three-year term.", "It renews for a ninety-year term.", "The renewal is for three years."),
+        ("A thirty-day notice is needed.", "A twelve-day notice is needed.", "Notice of 30 days is needed."),
+        ("A three-year term is agreed.", "A three-month term is agreed.", "A term of 3 years is agreed."),
+        ("Payment is due forty-five days on.", "Payment is due forty-thirty days on.", "It is due 45 days on."),
+        ("Die dreijährige Frist läuft.", "Die fünfjährige Frist läuft.", "Die Frist läuft drei Jahre."),
+        ("Die einmonatige Frist läuft.", "Die einjährige Frist läuft.", "Die Frist läuft einen Monat."),
+        ("The marks are those of 3M Trading only.", "They are those of 4M Trading.", "They are those of 3M Trading."),
+        (
+            "Under Rule 430B Information is given.",
+            "Mr. Rule Information gives it.",
+            "By it, 430B Information is given.",
+        ),
+    ],
+)
+def test_numbers_and_names_within_words_are_read(text: str, refused: str, passes: str) -> None:
+    passage = evidence(text)
+    assert find_faults(draft(refused, span(passage)), retrieved(passage))
+    assert find_faults(draft(passes, span(passage)), retrieved(passage)) == ()

@@ -1,5 +1,6 @@
 """Documents, versions and matters: what the scope of the moment lets through, and in the log first."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -7,10 +8,12 @@ import pytest
 
 from knowledge_index.access.audit import AuditLog
 from knowledge_index.access.recording import AccessRecorder
+from knowledge_index.catalog.records import DocumentRecord
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import AuditLogError, NotVisibleError
 from knowledge_index.domain.principals import parse_principals
-from knowledge_index.retrieval.browsing import list_matters_as, list_versions_as, read_document_as
+from knowledge_index.domain.versions import VersionStatus
+from knowledge_index.retrieval.browsing import document_id_of, list_matters_as, list_versions_as, read_document_as
 from small_firm import (
     CORPORATE,
     LEASE_EXECUTED,
@@ -24,6 +27,7 @@ from small_firm import (
     SmallFirm,
     paper,
 )
+from version_estate import EVERYONE, VersionEstate, contract
 
 
 @pytest.fixture
@@ -68,6 +72,59 @@ def test_a_version_behind_a_wall_is_in_no_list(firm: SmallFirm, recorder: Access
         CORPORATE: [SUPPLY_DRAFT, SUPPLY_FINAL],
         PARTNER: [SUPPLY_DRAFT, SUPPLY_REDLINE, SUPPLY_FINAL],
     }
+
+
+FIRST = contract("Alphorn Getriebe GmbH", "Betzdorf Kranbau AG")
+CHANGED = contract("Alphorn Getriebe GmbH", "Betzdorf Kranbau AG", changed=["insurance", "late payment"])
+# Names that say nothing, so that the chain is told by texts and tracked changes alone.
+DRAFT, REDLINE, SIGNED = "m/4a1b2c3d4e5f.docx", "m/2b1c2d3e4f5a.docx", "m/3a1b2c3d4e5f.pdf"
+
+
+def versions_listed(estate: VersionEstate, recorder: AccessRecorder, path: str, caller: str) -> list[DocumentRecord]:
+    """What is listed, without the catalog's own numbers, which nobody is shown."""
+    name = estate.hit_id(path, caller).rpartition(".")[0]
+    listed = list_versions_as(estate.catalog, recorder, parse_principals(caller), name)
+    assert name in [document_id_of(each.object_key, each.text_sha256) for each in listed]
+    return [replace(each, object_id=0) for each in listed]
+
+
+def test_versions_are_those_of_the_visible_chain_whatever_the_names(tmp_path: Path, recorder: AccessRecorder) -> None:
+    estate = VersionEstate(tmp_path)
+    estate.add(DRAFT, FIRST)
+    estate.add(REDLINE, CHANGED, PARTNER, original_text=FIRST)
+    estate.add(SIGNED, CHANGED, EVERYONE, PARTNER)
+    estate.relate()
+    both = f"{EVERYONE},{PARTNER}"
+    for path in (DRAFT, REDLINE, SIGNED):
+        listed = versions_listed(estate, recorder, path, both)
+        chain = estate.versions(path, both).versions
+        assert [(each.path, each.version_status) for each in listed] == [
+            (each.path, each.version_status) for each in chain
+        ]
+        assert [each.path for each in listed] == [DRAFT, REDLINE, SIGNED]
+        assert listed[0].version_status is VersionStatus.DRAFT
+    # Alone, nothing says of the first that it is a draft.
+    shown = versions_listed(estate, recorder, DRAFT, EVERYONE)
+    assert (DRAFT, VersionStatus.UNKNOWN) in [(each.path, each.version_status) for each in shown]
+
+
+@pytest.mark.parametrize("hidden_path", [REDLINE, "m/0-least of all names.docx", "m/3a1b2c3d4e5f_executed.pdf"])
+def test_a_hidden_version_changes_nothing_of_a_list_or_a_page(
+    tmp_path: Path, recorder: AccessRecorder, hidden_path: str
+) -> None:
+    def seen(folder: str, *, with_hidden: bool) -> object:
+        estate = VersionEstate(tmp_path / folder)
+        estate.add(DRAFT, FIRST)
+        estate.add(SIGNED, CHANGED)
+        if with_hidden:
+            estate.add(hidden_path, CHANGED, PARTNER, original_text=FIRST)
+        estate.relate()
+        name = estate.hit_id(DRAFT).rpartition(".")[0]
+        page = read_document_as(estate.catalog, recorder, parse_principals(EVERYONE), name, 0, 100)
+        lists = [versions_listed(estate, recorder, path, EVERYONE) for path in (DRAFT, SIGNED)]
+        return lists, replace(page, document=replace(page.document, object_id=0))
+
+    assert seen("without", with_hidden=False) == seen("with", with_hidden=True)
 
 
 def test_matters_show_and_count_only_what_the_caller_may_see(shared_firm: SmallFirm, recorder: AccessRecorder) -> None:

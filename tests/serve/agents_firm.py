@@ -20,7 +20,6 @@ from knowledge_index.access.tokens import DEFAULT_AUDIENCE, create_token, revoke
 from knowledge_index.domain.principals import Principal
 from small_firm import SmallFirm
 
-PEOPLE = 64
 SHARED = "Mandate/M-2026-0100 Common/Terms of the quay.txt"
 # The model is made up; a query with "slowly" takes its time, so that it can be cancelled. Nothing here is about a log
 # that outlives a power cut, and waiting for the disk would be most of the time.
@@ -49,15 +48,15 @@ def own_path(number: int) -> str:
     return f"Mandate/M-2026-{number:04} Private/Note of person{number:02}.txt"
 
 
-def write_walls(firm: SmallFirm) -> None:
+def write_walls(firm: SmallFirm, people: int) -> None:
     """One paper for each of the people, which nobody else may see, and one that all may see."""
-    for number in range(PEOPLE):
+    for number in range(people):
         text = (
             f"The quay lease of person{number:02} is secret{number:02}. The berth costs EUR {1000 + number}.00 a day.\n"
         )
         firm.write(own_path(number), text, person(number))
     firm.write(
-        SHARED, "The quay terms hold for every lease of a berth. Rent falls due daily.\n", *map(person, range(PEOPLE))
+        SHARED, "The quay terms hold for every lease of a berth. Rent falls due daily.\n", *map(person, range(people))
     )
 
 
@@ -149,6 +148,10 @@ async def storm(url: str, tokens: list[str], calls: int) -> Tally:
             for turn in range(1, calls // len(tokens)):
                 stranger = (number + turn) % len(tokens)
                 match turn % 4:
+                    case 0 if turn % 16 == 8:
+                        asked = stranger if turn % 32 == 8 else number
+                        question = {"question": f"What does the berth of person{asked:02} cost a day?"}
+                        judge_answer(number, asked, await client.call_tool("ask", question))
                     case 0:
                         judge(number, await client.call_tool("search", {"query": "quay lease", "limit": 50}))
                     case 1:
@@ -172,10 +175,20 @@ async def storm(url: str, tokens: list[str], calls: int) -> Tally:
     def judge_text(number: int, asked: int, result: Any) -> None:
         tally.answers += 1
         text = result.content[0].text
-        if any(f"secret{other:02}" in text for other in range(PEOPLE) if other != number):
-            tally.foreign.append(f"{number}: {text}")
+        judge_words(number, text)
         if result.is_error != (asked != number) or (asked == number and f"secret{number:02}" not in text):
             tally.wrong.append(f"{number} asked for {asked}: {text}")
+
+    def judge_answer(number: int, asked: int, result: Any) -> None:
+        tally.answers += 1
+        answer = result.structured_content
+        judge_words(number, result.content[0].text)
+        if answer["kind"] != ("extractive" if asked == number else "not_said"):
+            tally.wrong.append(f"{number} asked of {asked}: {answer}")
+
+    def judge_words(number: int, text: str) -> None:
+        if any(f"secret{other:02}" in text for other in range(len(tokens)) if other != number):
+            tally.foreign.append(f"{number}: {text}")
 
     async with asyncio.TaskGroup() as group:
         for number in range(len(tokens)):
@@ -183,8 +196,8 @@ async def storm(url: str, tokens: list[str], calls: int) -> Tally:
     return tally
 
 
-def walled_firm(folder: Path) -> SmallFirm:
+def walled_firm(folder: Path, people: int) -> SmallFirm:
     firm = SmallFirm.in_folder(folder)
-    write_walls(firm)
+    write_walls(firm, people)
     firm.sync_and_run()
     return firm

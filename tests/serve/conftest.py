@@ -42,7 +42,8 @@ def stdio(small: SmallFirm) -> Iterator[Session]:
 
 @pytest.fixture(scope="session")
 def walled(tmp_path_factory: pytest.TempPathFactory) -> SmallFirm:
-    return walled_firm(tmp_path_factory.mktemp("walls") / "firm")
+    """A firm of sixteen people, each with a paper behind a wall."""
+    return walled_firm(tmp_path_factory.mktemp("walls") / "firm", 16)
 
 
 @pytest.fixture(scope="session")

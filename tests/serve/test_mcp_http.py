@@ -2,11 +2,23 @@
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from agents_firm import PEOPLE, SHARED, issue, over_http, own_path, person, recorder_of, revoke, storm
+from agents_firm import (
+    SHARED,
+    http_server,
+    issue,
+    over_http,
+    own_path,
+    person,
+    recorder_of,
+    revoke,
+    storm,
+    walled_firm,
+)
 
 from knowledge_index.access.audit import AuditLog
 from knowledge_index.access.audit_chain import AuditAction
@@ -59,6 +71,22 @@ def test_the_token_says_who_asks(walled: SmallFirm, url: str) -> None:
     last = list(AuditLog(walled.home.audit_file).entries())[-1].event
     assert (last.action, last.who) == (AuditAction.SEARCH, person(2))
     assert dict(last.details)["door"] == "mcp http"
+
+
+def test_an_answer_is_made_of_what_the_tokens_user_sees(walled: SmallFirm, url: str) -> None:
+    async def ask(asked_by: int) -> Any:
+        async with over_http(url, issue(walled, person(asked_by))) as client:
+            return await client.call_tool("ask", {"question": "What does the berth of person12 cost a day?"})
+
+    mine, others = asyncio.run(ask(12)), asyncio.run(ask(13))
+    assert mine.structured_content["kind"] == "extractive"
+    assert "The berth costs EUR 1012.00 a day." in mine.structured_content["untrusted_answer"]
+    assert {each["path"] for each in mine.structured_content["citations"]} == {own_path(12)}
+    assert (others.structured_content["kind"], others.structured_content["citations"]) == ("not_said", [])
+    # The question's own words come back; nothing else of the other's paper does.
+    assert not any(words in others.content[0].text for words in ("secret12", "1012", own_path(12)))
+    last = list(AuditLog(walled.home.audit_file).entries())[-1].event
+    assert (last.who, dict(last.details)["door"]) == (person(13), "mcp http")
 
 
 def test_what_is_no_valid_token_for_this_service_is_refused_without_a_reason(walled: SmallFirm, url: str) -> None:
@@ -167,18 +195,15 @@ def test_one_caller_has_few_calls_under_way_and_others_are_answered(walled: Smal
     assert answer == {own_path(11), SHARED}
 
 
-def _tokens(firm: SmallFirm) -> list[str]:
-    return [issue(firm, person(number)) for number in range(PEOPLE)]
-
-
-def test_sixty_four_sessions_at_once_never_get_each_others_answers(walled: SmallFirm, url: str) -> None:
-    tally = asyncio.run(storm(url, _tokens(walled), 320))
-    assert (tally.answers, tally.foreign, tally.wrong) == (320, [], [])
+def test_sessions_at_once_never_get_each_others_answers(walled: SmallFirm, url: str) -> None:
+    tally = asyncio.run(storm(url, [issue(walled, person(number)) for number in range(16)], 160))
+    assert (tally.answers, tally.foreign, tally.wrong) == (160, [], [])
 
 
 @pytest.mark.slow
-def test_twenty_thousand_calls_never_get_another_sessions_answer(walled: SmallFirm, url: str) -> None:
-    tally = asyncio.run(storm(url, _tokens(walled), 20_032))
+def test_twenty_thousand_calls_of_64_sessions_never_get_another_sessions_answer(tmp_path: Path) -> None:
+    crowd = walled_firm(tmp_path / "firm", 64)
+    with http_server(crowd) as address:
+        tally = asyncio.run(storm(address, [issue(crowd, person(number)) for number in range(64)], 20_032))
     assert (tally.answers, tally.foreign, tally.wrong) == (20_032, [], [])
-    log = recorder_of(walled).log
-    assert log.verify().fault == ""
+    assert recorder_of(crowd).log.verify().fault == ""

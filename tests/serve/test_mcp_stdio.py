@@ -22,7 +22,7 @@ from small_firm import (
     paper,
 )
 
-TOOLS = {"search", "find_identifier", "get_passage", "get_document", "list_versions", "list_matters"}
+TOOLS = {"search", "find_identifier", "get_passage", "get_document", "list_versions", "list_matters", "ask"}
 VERSIONS = [SUPPLY_DRAFT, SUPPLY_REDLINE, SUPPLY_FINAL]
 
 
@@ -76,6 +76,36 @@ def test_the_versions_of_a_paper_come_earliest_first(stdio: Any) -> None:
     assert document_id == versions[2]["document_id"]
 
 
+def test_an_answer_cites_what_the_documents_say_at_these_offsets(stdio: Any) -> None:
+    result = stdio.call("ask", question="What is the price of a gearbox?")
+    asked = result.structured_content
+    assert json.loads(result.content[0].text) == asked
+    assert "never follow" in asked["notice"]
+    assert asked["kind"] == "extractive"
+    assert asked["untrusted_answer"].startswith("The price of a gearbox is EUR 48,250.00 net of value added tax. [1]")
+    for place, citation in enumerate(asked["citations"], start=1):
+        assert citation["mark"] == place
+        start, length = citation["start_char"], citation["end_char"] - citation["start_char"]
+        page = stdio.call(
+            "get_document", document_id=citation["document_id"], start_char=start, length_chars=length
+        ).structured_content
+        assert page["untrusted_text"] == citation["untrusted_text"]
+        assert page["document"]["text_sha256"] == citation["text_sha256"]
+        assert not stdio.call("get_passage", hit_id=citation["hit_id"]).is_error
+
+
+@pytest.mark.parametrize("question", ["Wie hoch ist die Miete der Halle?", "Who is the Zanderfels of the quay?"])
+def test_where_nothing_that_the_caller_sees_supports_an_answer_the_tool_says_so(stdio: Any, question: str) -> None:
+    asked = stdio.call("ask", question=question)
+    assert not asked.is_error
+    said = asked.structured_content
+    assert (said["kind"], said["untrusted_answer"], said["citations"]) == ("not_said", "The documents do not say.", [])
+    assert (said["queries"][0], said["unread_count"], said["unread"]) == (question, 0, [])
+    assert "12.400" not in asked.content[0].text
+    assert "11.900" not in asked.content[0].text
+    assert LEASE_EXECUTED not in asked.content[0].text
+
+
 def test_matters_are_counted_over_what_the_caller_may_see(stdio: Any) -> None:
     everything = stdio.call("list_matters").structured_content
     (only,) = everything["matters"]
@@ -102,6 +132,9 @@ def test_an_identifier_is_found_and_words_are_not(stdio: Any) -> None:
         ("search", {"query": "price", "matters": ["m"] * 51}),
         ("search", {"query": " "}),
         ("search", {}),
+        ("ask", {"question": "price?", "principal": REAL_ESTATE}),
+        ("ask", {"question": "x" * 2001}),
+        ("ask", {"question": " "}),
         ("get_passage", {"hit_id": "a" * 301}),
         ("get_document", {"document_id": "a", "length_chars": 20_001}),
         ("get_document", {"document_id": "a", "start_char": -1}),

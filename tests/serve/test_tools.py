@@ -1,49 +1,29 @@
-"""The tools themselves: ``ask`` where questions are answered, and failures that tell a caller nothing."""
+"""The tools themselves: what ``ask`` hands on, and failures that tell a caller nothing."""
 
 import asyncio
 import logging
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client
+from pydantic import SecretStr
 
 from knowledge_index.access.audit import AuditLog
+from knowledge_index.access.audit_chain import AuditAction
 from knowledge_index.access.recording import AccessRecorder
-from knowledge_index.config import AppConfig
-from knowledge_index.domain.principals import Principal, parse_principals
-from knowledge_index.domain.search import SearchFilters, SearchHit
-from knowledge_index.retrieval import search_as
-from knowledge_index.serve.calling import new_runner
+from knowledge_index.answers import Gateway, answer_question
+from knowledge_index.answers.gateway import GatewayError
+from knowledge_index.config import AppConfig, GatewaySettings
+from knowledge_index.domain.principals import parse_principals
+from knowledge_index.domain.search import SearchFilters
+from knowledge_index.serve.calling import CALL_TIMEOUT_S, new_runner
 from knowledge_index.serve.mcp_server import UNAVAILABLE, build_server
 from knowledge_index.serve.tools import Caller, Toolbox
 from small_firm import CORPORATE, SUPPLY_FINAL, SmallFirm
 
 CALLER = Caller(parse_principals(CORPORATE), (("door", "test"),))
-
-
-@dataclass(frozen=True)
-class Quoting:
-    """Keeps ``CitedWords`` for a hit cited whole."""
-
-    hit: SearchHit
-    number: int = 1
-    is_opposing: bool = False
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.hit, "passage" if name == "quoted" else name)
-
-
-@dataclass(frozen=True)
-class Quoted:
-    """Keeps ``CheckedAnswer``."""
-
-    kind: str
-    text: str
-    citations: tuple[Quoting, ...]
-    notes: tuple[str, ...] = ()
 
 
 @pytest.fixture
@@ -64,27 +44,51 @@ def call(toolbox: Toolbox, tool: str, **arguments: object) -> Any:
         runner.close()
 
 
-def test_ask_returns_a_checked_answer_with_its_citations(shared_firm: SmallFirm, recorder: AccessRecorder) -> None:
+def test_ask_hands_on_the_checked_answer_whole(shared_firm: SmallFirm, recorder: AccessRecorder) -> None:
+    settings, question = AppConfig().retrieval, "What is the price of a gearbox?"
+    filters = SearchFilters(frozenset({"M-2026-0001"}))
     with shared_firm.retrieval() as service:
-        settings = AppConfig().retrieval
+        expected = answer_question(service, recorder, CALLER.principals, question, settings, filters)
+        before = len(list(recorder.log.entries()))
+        toolbox = Toolbox(service, recorder, settings)
+        asked = call(toolbox, "ask", question=question, matters=["M-2026-0001"]).structured_content
+    assert (asked["kind"], asked["untrusted_answer"]) == ("extractive", expected.text)
+    assert (asked["queries"], asked["passages_read"]) == (
+        list(expected.searched.queries),
+        len(expected.searched.passages),
+    )
+    assert len(asked["citations"]) == len(expected.citations) > 0
+    for given, cited in zip(asked["citations"], expected.citations, strict=True):
+        for name in ("hit_id", "source", "path", "start_char", "end_char", "text_sha256", "version_status"):
+            assert given[name] == getattr(cited, name)
+        assert (given["mark"], given["untrusted_text"]) == (cited.number, cited.quoted)
+        assert given["hit_id"].startswith(given["document_id"] + ".")
+    assert asked["citations"][0]["path"] == SUPPLY_FINAL
+    assert asked["notes"] == ["acting as a group, not as a person", *expected.notes]
+    events = [each.event for each in recorder.log.entries()][before:]
+    assert [each.action for each in events[:2]] == [AuditAction.SEARCH, AuditAction.SEARCH]
+    assert [each.returned for each in events[2:]] == [(hit_id,) for hit_id in expected.searched.passages]
+    assert {each.details for each in events} == {CALLER.through}
 
-        def answerer(
-            given: AccessRecorder, principals: frozenset[Principal], question: str, filters: SearchFilters
-        ) -> Quoted:
-            assert (principals, filters.matter_refs) == (CALLER.principals, frozenset({"M-2026-0001"}))
-            assert given.through == CALLER.through
-            hits = search_as(service, given, principals, question, settings, filters, 1).hits
-            return Quoted("extractive", f"{hits[0].passage} [1]", (Quoting(hits[0]),))
 
-        toolbox = Toolbox(service, recorder, settings, answerer)
-        asked = call(toolbox, "ask", question="price of a gearbox", matters=["M-2026-0001"]).structured_content
-        without = call(replace(toolbox, answerer=None), "search", query="price")
-        assert "ask" not in {tool.name for tool in replace(toolbox, answerer=None).tools()}
-    assert not without.is_error
-    (citation,) = asked["citations"]
-    assert (asked["kind"], citation["path"], citation["mark"]) == ("extractive", SUPPLY_FINAL, 1)
-    assert asked["untrusted_answer"] == f"{citation['untrusted_text']} [1]"
-    assert citation["hit_id"].startswith(citation["document_id"] + ".")
+def test_a_model_that_does_not_answer_in_the_time_of_a_call_is_not_waited_for(
+    shared_firm: SmallFirm, recorder: AccessRecorder
+) -> None:
+    class Asked(Gateway):
+        def _complete(self, messages: object) -> str:
+            tried.append(self.settings)
+            raise GatewayError("no answer in time")
+
+    tried: list[GatewaySettings] = []
+    gateway = Asked(GatewaySettings(url="http://127.0.0.1:9/v1", model="m", timeout_s=600, retries=10), SecretStr("k"))
+    with shared_firm.retrieval() as service:
+        toolbox = Toolbox(service, recorder, AppConfig().retrieval, gateway)
+        asked = call(toolbox, "ask", question="What is the price of a gearbox?").structured_content
+    (settings,) = tried
+    assert settings.retries == 0
+    assert 2 * settings.timeout_s < CALL_TIMEOUT_S
+    assert asked["kind"] == "extractive"
+    assert any("the gateway gave no answer" in note for note in asked["notes"])
 
 
 def test_a_failure_tells_the_caller_nothing_and_the_operator_where(
@@ -93,7 +97,12 @@ def test_a_failure_tells_the_caller_nothing_and_the_operator_where(
     recorder.log.file.mkdir(parents=True)
     with shared_firm.retrieval() as service, caplog.at_level(logging.ERROR):
         toolbox = Toolbox(service, recorder, AppConfig().retrieval)
-        for tool, arguments in (("search", {"query": "price"}), ("get_passage", {"hit_id": "x"}), ("list_matters", {})):
+        for tool, arguments in (
+            ("search", {"query": "price"}),
+            ("get_passage", {"hit_id": "x"}),
+            ("list_matters", {}),
+            ("ask", {"question": "price?"}),
+        ):
             failed = call(toolbox, tool, **arguments)
             assert failed.is_error
             assert [each.text for each in failed.content] == [UNAVAILABLE]

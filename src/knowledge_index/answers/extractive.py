@@ -135,7 +135,7 @@ def _alike(text: str, other: str) -> bool:
 
 def uncovered_words(question: Question, retrieved: Sequence[Evidence]) -> tuple[str, ...]:
     """The words of the question that no passage has, nor its title, path or heading."""
-    met = frozenset(place for each in retrieved for place in each.named | question.covered(each.text))
+    met = {place for each in retrieved for place in each.named | question.covered(f"{each.hit.heading}\n{each.text}")}
     return tuple(word for place, word in enumerate(question.rewriting.words) if place not in met)
 
 

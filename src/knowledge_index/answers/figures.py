@@ -7,12 +7,12 @@ from decimal import Decimal
 from knowledge_index.domain.identifiers import IdentifierKind, extract_identifiers
 
 _UNITS = {
-    "day": "days? tage?n? werktage?n? bankarbeitstage?n? kalendertage?n? arbeitstage?n?",
-    "week": "weeks? wochen?",
-    "month": "months? monate?n?s? monatsgehälter\\w* monthly",
+    "day": "days? tage?n? werktage?n? bankarbeitstage?n? kalendertage?n? arbeitstage?n? tägige?[mnrs]?",
+    "week": "weeks? wochen? wöchige?[mnrs]?",
+    "month": "months? monate?n?s? monatsgehälter\\w* monthly monatige?[mnrs]?",
     "quarter": "quarters? quartale?n?",
-    "year": "years? jahre?n?s? anniversar\\w+",
-    "hour": "hours? stunden?",
+    "year": "years? jahre?n?s? anniversar\\w+ jährige?[mnrs]?",
+    "hour": "hours? stunden? stündige?[mnrs]?",
     "minute": "minutes? minuten?",
     "percent": "% percent prozent v\\.\\s?h\\.",
     "point": "prozentpunkte?n? percentage",
@@ -27,13 +27,7 @@ _ENGLISH_WORDS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
     " eighteen nineteen"
 )
-_ENGLISH = dict(
-    zip(
-        _ENGLISH_WORDS.split(),
-        range(1, 20),
-        strict=True,
-    )
-)
+_ENGLISH = dict(zip(_ENGLISH_WORDS.split(), range(1, 20), strict=True))
 _ENGLISH_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _ENGLISH_TENS = dict(zip(_ENGLISH_TENS_WORDS.split(), range(20, 100, 10), strict=True))
 _IRREGULAR = frozenset({"one", "two", "three", "five", "eight", "nine", "twelve"})
@@ -55,21 +49,9 @@ _GERMAN_WORDS = (
     "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
     " achtzehn neunzehn"
 )
-_GERMAN = dict(
-    zip(
-        _GERMAN_WORDS.split(),
-        range(2, 20),
-        strict=True,
-    )
-)
-_ENGLISH_TENS_WORDS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"
-_GERMAN_TENS = dict(
-    zip(
-        _ENGLISH_TENS_WORDS.split(),
-        range(20, 100, 10),
-        strict=True,
-    )
-)
+_GERMAN = dict(zip(_GERMAN_WORDS.split(), range(2, 20), strict=True))
+_GERMAN_TENS_WORDS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"
+_GERMAN_TENS = dict(zip(_GERMAN_TENS_WORDS.split(), range(20, 100, 10), strict=True))
 _GERMAN_ORDINALS = {
     "erst": 1,
     "zweit": 2,
@@ -107,6 +89,7 @@ def _word_table() -> dict[str, int]:
 
 
 _NUMBER_BY_WORD = _word_table()
+_GERMAN_COMPOUND = re.compile(r"([^\W\d_]+)((?:tägig|wöchig|monatig|jährig|stündig|prozentig|fach)(?:e[mnrs]?)?)")
 # An article, unless what it counts is measured.
 _GERMAN_ONE = re.compile(
     r"\bein(?:e[nmrs]?)?\s+(?=(?:\w+\s)?(?:\w*(?:tag|woche|monat|jahr|stunde|prozent))\w{0,3}\b)", re.IGNORECASE
@@ -188,7 +171,7 @@ def _beside_a_figure(text: str, match: re.Match[str]) -> bool:
 def _numbers(text: str) -> list[tuple[int, int, frozenset[Decimal]]]:
     found = [(*match.span(), _readings(match[0])) for match in _DIGITS.finditer(text)]
     found.extend((match.start(), match.end() - 1, frozenset({Decimal(1)})) for match in _GERMAN_ONE.finditer(text))
-    words = [(*match.span(), match[0].casefold()) for match in _WORD.finditer(text)]
+    words = [part for match in _WORD.finditer(text) for part in _number_words(match)]
     place = 0
     while place < len(words):
         start, end, word = words[place]
@@ -218,6 +201,22 @@ def _numbers(text: str) -> list[tuple[int, int, frozenset[Decimal]]]:
     return sorted(found, key=lambda each: each[:2])
 
 
+def _number_words(match: re.Match[str]) -> list[tuple[int, int, str]]:
+    """A word with its place, or the parts of one that is made of a number and a unit: "three-year", "dreijährig"."""
+    word = match[0].casefold()
+    compound = _GERMAN_COMPOUND.fullmatch(word)
+    value = _NUMBER_BY_WORD.get(compound[1]) if compound else None
+    if compound and (value or compound[1] == "ein"):
+        end = match.start() + len(compound[1])
+        return [(match.start(), end, compound[1] if value else "one"), (end, match.end(), compound[2])]
+    if "-" not in word or word in _NUMBER_BY_WORD:
+        return [(*match.span(), word)]
+    return [
+        (match.start() + part.start(), match.start() + part.end(), part[0].casefold())
+        for part in re.finditer("[^-]+", match[0])
+    ]
+
+
 def _readings(digits: str) -> frozenset[Decimal]:
     """What a number may mean: ``1.250`` is 1250 in German and 1.25 in English; with leading zeros as it stands."""
     compact = re.sub(r"[ '’]", "", digits).rstrip(".,")
@@ -245,11 +244,7 @@ def _unit_behind(text: str, end: int) -> str | None:
             if pattern.match(behind):
                 return unit
         step = re.match(r"[^\W\d_]+[\s-]+", behind)
-        if (
-            step is None
-            or step[0].strip().casefold() in _MONTH_BY_NAME
-            or step[0].strip().casefold() in {"and", "or", "und", "oder", "of"}
-        ):
+        if step is None or step[0].strip().casefold() in _NO_ADJECTIVES:
             return None
         behind = behind[step.end() :]
     return None

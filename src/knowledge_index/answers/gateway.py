@@ -3,10 +3,10 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from knowledge_index.answers.answer import CitedSpan, Draft, DraftSentence, Evidence
 from knowledge_index.answers.prompting import SYSTEM_PROMPT, CitableSentence, Prompt, build_prompt, correction
@@ -62,7 +62,7 @@ class Gateway:
     """
 
     settings: GatewaySettings
-    key: "Secret"
+    key: SecretStr
     sleep: Callable[[float], None] = time.sleep
     monotonic: Callable[[], float] = time.monotonic
 
@@ -80,22 +80,25 @@ class Gateway:
             messages.append({"role": "user", "content": correction(faults)})
         return _draft(self._complete(messages), prompt)
 
+    def within(self, total_s: float) -> "Gateway":
+        """The same gateway for a caller who waits ``total_s`` seconds at most: two answers, none asked for again."""
+        timeout_s = min(self.settings.timeout_s, total_s / 2)
+        return replace(self, settings=self.settings.model_copy(update={"timeout_s": timeout_s, "retries": 0}))
+
     def _complete(self, messages: Sequence[Mapping[str, str]]) -> str:
         from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
-        from tenacity.wait import wait_base
 
         backoff = wait_exponential(multiplier=0.5, max=_LONGEST_WAIT_S)
 
-        class _Wait(wait_base):
-            def __call__(self, retry_state: Any) -> float:
-                error = retry_state.outcome.exception()
-                named = error.wait_s if isinstance(error, _TransientError) else None
-                return backoff(retry_state) if named is None else min(named, _LONGEST_WAIT_S)
+        def wait_s(retry_state: Any) -> float:
+            error = retry_state.outcome.exception()
+            named = error.wait_s if isinstance(error, _TransientError) else None
+            return backoff(retry_state) if named is None else min(named, _LONGEST_WAIT_S)
 
         attempts = self.settings.retries + 1
         retrying = Retrying(
             stop=stop_after_attempt(attempts),
-            wait=_Wait(),
+            wait=wait_s,
             retry=retry_if_exception_type(_TransientError),
             sleep=self.sleep,
             reraise=True,
@@ -108,6 +111,7 @@ class Gateway:
     def _request(self, messages: Sequence[Mapping[str, str]]) -> str:
         import httpx
 
+        ends_at = self.monotonic() + self.settings.timeout_s
         body = {
             "model": self.settings.model,
             "messages": list(messages),
@@ -116,7 +120,8 @@ class Gateway:
             "stream": False,
             "response_format": {"type": "json_object"},
         }
-        headers = {"Authorization": f"Bearer {self.key.value}"} if self.key.value else {}
+        key = self.key.get_secret_value()
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
         # Neither proxies nor credentials of the environment, and no redirects: documents go to the address that the
         # settings name and to no other.
         try:
@@ -126,7 +131,7 @@ class Gateway:
                     "POST", f"{str(self.settings.url).rstrip('/')}/chat/completions", json=body, headers=headers
                 ) as response,
             ):
-                content = self._read(response)
+                content = self._read(response, ends_at)
         except httpx.TimeoutException as error:
             raise _TransientError(f"no answer within {self.settings.timeout_s:g} s") from error
         except httpx.HTTPError as error:
@@ -140,9 +145,8 @@ class Gateway:
             raise GatewayError(f"it answered with status {status}; check gateway.url, gateway.model and {KEY_VARIABLE}")
         return _content_of(content)
 
-    def _read(self, response: "httpx.Response") -> bytes:
+    def _read(self, response: "httpx.Response", ends_at: float) -> bytes:
         """The body, within the time of a whole request: a server that drips would never time out otherwise."""
-        ends_at = self.monotonic() + self.settings.timeout_s
         content = bytearray()
         for part in response.iter_bytes():
             content += part
@@ -153,23 +157,11 @@ class Gateway:
         return bytes(content)
 
 
-class Secret:
-    """A value that no listing, log or traceback shows."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: str) -> None:
-        self.value = value
-
-    def __repr__(self) -> str:
-        return "Secret(…)"
-
-
 def build_gateway(settings: GatewaySettings, environment: Mapping[str, str]) -> Gateway | None:
     """The gateway that the settings name, or None where they name none; the key comes from ``KI_GATEWAY_KEY``."""
     if settings.url is None:
         return None
-    return Gateway(settings, Secret(environment.get(KEY_VARIABLE, "").strip()))
+    return Gateway(settings, SecretStr(environment.get(KEY_VARIABLE, "").strip()))
 
 
 def _wait_named(response: "httpx.Response") -> float | None:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 from knowledge_index.answers.wording import stands_in, words
 
 _CAPITALISED = r"[^\W\d_a-zäöüßàáâãåæçèéêëìíîïñòóôõøùúûýÿ][^\W_]*(?:['-][^\W_]+)*"
-_RUN = re.compile(rf"{_CAPITALISED}(?:[ ]{_CAPITALISED})*")
+# A word begins before its capital, or with digits: "3M Company" is one name, and "B Information" in "430B" none.
+_RUN = re.compile(rf"(?<!\w)\d*{_CAPITALISED}(?:[ ]{_CAPITALISED})*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]\"?\s|[\"(]|\n)\s*$")
 
 # Words that open a sentence or stand with a capital without being part of a name.

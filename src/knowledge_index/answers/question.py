@@ -63,20 +63,14 @@ class Question:
     def covered(self, text: str) -> frozenset[int]:
         """The places of the words that a text has, in any of the spellings and aliases that stand for them."""
         terms = text_terms(text)
-        return frozenset(
-            place
-            for place, own in enumerate(self.rewriting.own)
-            if any(_is_met(term, terms, own=True) for term in own)
-            or not terms.isdisjoint(self.rewriting.alternatives[place])
-        )
+        by_alias = (not terms.isdisjoint(each) for each in self.rewriting.alternatives)
+        return self.covered_literally(text) | {place for place, is_met in enumerate(by_alias) if is_met}
 
     def covered_literally(self, text: str) -> frozenset[int]:
         """The places of the words that a text has in their own spelling or inflection, without aliases."""
         terms = text_terms(text)
         return frozenset(
-            place
-            for place, alternatives in enumerate(self.rewriting.own)
-            if any(_is_met(term, terms, own=True) for term in alternatives)
+            place for place, own in enumerate(self.rewriting.own) if any(_is_met(term, terms) for term in own)
         )
 
     def rewritten(self, mention: frozenset[int]) -> str:
@@ -127,15 +121,15 @@ def text_terms(text: str) -> frozenset[str]:
     return frozenset(query_terms(text).wording)
 
 
-def _is_met(term: str, terms: frozenset[str], *, own: bool) -> bool:
-    """Whether a term stands in a text's terms, or (the asker's own word only) inside a longer or inflected one.
+def _is_met(term: str, terms: frozenset[str]) -> bool:
+    """Whether a term of the asker's own words stands in a text's terms, or inside a longer or inflected one.
 
     Inflection and compounds of German are not reduced by the index: "Kaufpreis" is met by "Kaufpreises", "Miete" by
     "Monatsmiete".
     """
     if term in terms:
         return True
-    if not own or len(term) < _SHORTEST_STEM:
+    if len(term) < _SHORTEST_STEM:
         return False
     return any(
         each.startswith(term) or (len(each) >= _SHORTEST_STEM and term.startswith(each) and len(term) - len(each) <= 3)

@@ -16,7 +16,6 @@ _PASSAGES_PER_PAPER = 8
 _MAX_MATTERS = 2
 # Where a paper names its parties and its subject.
 _OPENING_CHARS = 1500
-_WEIGHT_SECOND_QUERY = 1.0
 _RANK_CONSTANT = 5
 _WEIGHT_RANK = 0.5
 _WEIGHT_ASKED = 0.3
@@ -36,7 +35,7 @@ class Reading:
     notes: tuple[str, ...]
 
 
-def frame(hit: SearchHit) -> str:
+def _frame(hit: SearchHit) -> str:
     """What is said of a passage around it: the paper's title and path, and the matter's title."""
     return f"{hit.title}\n{hit.path}\n{hit.matter_title}"
 
@@ -67,16 +66,15 @@ def read_for(
     query = question.rewritten(mention)
     narrowed = SearchFilters(matters) if matters else filters
     second = search_as(service, recorder, principals, query, settings, narrowed, deep)
-    rankings = ((1.0, first.hits), (_WEIGHT_SECOND_QUERY, second.hits))
     named = _named(question, [*first.hits, *second.hits])
-    hits = _ordered(question, rankings, named)[:limit]
+    hits = _ordered(question, (first.hits, second.hits), named)[:limit]
     return Reading(tuple(hits), (question.text, query), named, tuple(dict.fromkeys((*first.notes, *second.notes))))
 
 
 def _named(question: Question, hits: Sequence[SearchHit]) -> dict[str, frozenset[int]]:
     named: dict[str, frozenset[int]] = {}
     for hit in hits:
-        found = question.covered_literally(frame(hit))
+        found = question.covered_literally(_frame(hit))
         if hit.start_char < _OPENING_CHARS:
             found |= question.covered_literally(hit.passage) & question.possible_names
         named[hit.document_key] = named.get(hit.document_key, frozenset()) | found
@@ -96,15 +94,15 @@ def _matters(question: Question, hits: Sequence[SearchHit], named: Mapping[str, 
 
 def _ordered(
     question: Question,
-    rankings: Sequence[tuple[float, Sequence[SearchHit]]],
+    rankings: Sequence[Sequence[SearchHit]],
     named: Mapping[str, frozenset[int]],
 ) -> list[SearchHit]:
     ranks: dict[str, float] = {}
     hits: dict[str, SearchHit] = {}
-    for weight, ranking in rankings:
+    for ranking in rankings:
         for rank, hit in enumerate(ranking, start=1):
             hits.setdefault(hit.hit_id, hit)
-            ranks[hit.hit_id] = ranks.get(hit.hit_id, 0.0) + weight / (_RANK_CONSTANT + rank)
+            ranks[hit.hit_id] = ranks.get(hit.hit_id, 0.0) + 1 / (_RANK_CONSTANT + rank)
     top = max(ranks.values(), default=1.0)
 
     def relevance(hit: SearchHit) -> float:

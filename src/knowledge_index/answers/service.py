@@ -98,7 +98,7 @@ def _reread(
     with service.catalog.transaction() as session:
         scope = compile_scope(session, principals, recorder.clock())
         unread = [
-            UnreadObject(each.source, each.path, each.reason)
+            each
             for each in session.passages.unread(scope)
             if not filters.matter_refs or matter_of(each.path).ref in filters.matter_refs
         ]

@@ -62,9 +62,7 @@ def is_opposing(path: str) -> bool:
 
 def _once(text: str) -> str:
     text = _ANSI.sub("", text)
-    text = "".join(
-        each for each in text if each in "\n\t" or unicodedata.category(each) not in ("Cc", "Cf", "Cs", "Co")
-    )
+    text = "".join(each for each in text if each in "\n\t" or unicodedata.category(each) not in _INVISIBLE)
     text = _COMMENT.sub("", text)
     text = _ACTIVE_ELEMENT.sub("", text)
     text = _TAG.sub("", text)

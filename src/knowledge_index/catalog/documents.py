@@ -1,12 +1,14 @@
-"""Whole documents, the versions of a paper and the matters, as far as a scope lets them be seen."""
+"""Whole documents and the matters, as far as a scope lets them be seen."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, func, select
+from sqlalchemy import Connection, Select, func, select, text
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.records import DocumentRecord, MatterRecord, ObjectState
+from knowledge_index.catalog.versions import Versions
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus
 
@@ -49,12 +51,12 @@ class Documents:
 
     def with_key(self, object_key: str, scope: Scope) -> DocumentRecord | None:
         """The searchable current object of this key, if the scope lets it be seen."""
-        return next(self._visible(_DOCUMENTS.where(_OBJECT.object_key == object_key), scope), None)
+        return next(iter(self._visible(_DOCUMENTS.where(_OBJECT.object_key == object_key), scope)), None)
 
-    def versions_of(self, document: DocumentRecord, scope: Scope) -> list[DocumentRecord]:
-        """The visible versions of the paper that ``document`` is one of, itself among them, by source and path."""
-        of_the_paper = and_(schema.source.c.name == document.source, _OBJECT.document_key == document.document_key)
-        return list(self._visible(_DOCUMENTS.where(of_the_paper), scope))
+    def with_ids(self, object_ids: Collection[int], scope: Scope) -> dict[int, DocumentRecord]:
+        """Those of these objects that are searchable, current and in the scope, by id."""
+        ids = select(text("value")).select_from(func.json_each(json.dumps(sorted(object_ids))))
+        return {each.object_id: each for each in self._visible(_DOCUMENTS.where(_OBJECT.id.in_(ids)), scope)}
 
     def matters(self, scope: Scope) -> list[MatterRecord]:
         """The matters of all visible searchable documents, by reference; counts are of visible documents alone."""
@@ -65,9 +67,13 @@ class Documents:
                 found[ref] = MatterRecord(ref, min(title, known.title), known.document_count + count)
         return [found[ref] for ref in sorted(found)]
 
-    def _visible(self, statement: Select[Any], scope: Scope) -> Iterator[DocumentRecord]:
+    def _visible(self, statement: Select[Any], scope: Scope) -> list[DocumentRecord]:
+        """With the paper's name, status and order as the scope has them, in place of what each object says alone."""
         # Checked here and not in SQL: a scope may hold more classes than a statement takes variables.
+        found = []
         for acl_class_id, *values in self._connection.execute(statement):
             if acl_class_id in scope.acl_class_ids:
                 values[_STATUS_PLACE] = VersionStatus(values[_STATUS_PLACE])
-                yield DocumentRecord(*values)
+                found.append(DocumentRecord(*values))
+        papers = Versions(self._connection).papers({each.document_key for each in found}, scope)
+        return [papers.placed(each) for each in found]

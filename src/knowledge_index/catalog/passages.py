@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, or_, select, text
@@ -21,7 +20,7 @@ from knowledge_index.catalog.records import (
     UnreadObject,
     window_keys,
 )
-from knowledge_index.catalog.versions import Standing, Versions, VisiblePapers
+from knowledge_index.catalog.versions import Versions
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus
 
@@ -316,25 +315,12 @@ class Passages:
         """With the paper's name, status and order as the scope has them, in place of what each object says alone."""
         held = list(occurrences)
         papers = Versions(self._connection).papers({each.document_key for each in held}, scope)
-        return [_placed(each, papers) for each in held]
+        return [papers.placed(each) for each in held]
 
     def text_between(self, object_id: int, start_char: int, end_char: int) -> str:
         """The characters of an object's text from ``start_char`` to ``end_char``, as far as there are any."""
         parameters = {"object_id": object_id, "from_place": start_char + 1, "length": end_char - start_char}
         return str(self._connection.execute(_TEXT_BETWEEN, parameters).scalar_one())
-
-
-def _placed(each: Occurrence, papers: VisiblePapers) -> Occurrence:
-    own = Standing(each.version_status, each.version_order, "", "")
-    standing, name = papers.standing(each.object_id, own), papers.name_of[each.document_key]
-    if standing is own and name == each.document_key:
-        return each
-    return replace(
-        each,
-        document_key=name,
-        version_status=standing.version_status,
-        version_order=standing.version_order,
-    )
 
 
 def _parts(keys: Iterable[str]) -> Iterator[list[str]]:

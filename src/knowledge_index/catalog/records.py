@@ -473,7 +473,10 @@ class PathGrants:
 
 @dataclass(frozen=True)
 class DocumentRecord:
-    """A searchable current source object that the caller may see; ``length_chars`` is that of its text."""
+    """A searchable current source object that the caller may see; ``length_chars`` is that of its text.
+
+    ``document_key`` names the paper among what the caller may see; status and order are those in that chain.
+    """
 
     object_id: int
     object_key: str

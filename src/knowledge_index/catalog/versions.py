@@ -3,16 +3,17 @@
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, text, update
 
 from knowledge_index.catalog import schema
-from knowledge_index.catalog.records import ObjectState, VersionPair, VersionRecord
+from knowledge_index.catalog.records import DocumentRecord, ObjectState, Occurrence, VersionPair, VersionRecord
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import STATUS_ORDER, PairEvidence, VersionStatus
 
+Placed = TypeVar("Placed", Occurrence, DocumentRecord)
 _OBJECT = schema.source_object.c
 _PAIR = schema.version_relation.c
 _SIGNATURE = schema.text_signature.c
@@ -95,6 +96,19 @@ class VisiblePapers:
         _, _, numbers = own.version_order.partition(".")
         order_evidence = ", ".join(part for part in (f"status {status}", own.order_evidence) if part)
         return Standing(status, f"{STATUS_ORDER[status]:04d}.{numbers}", evidence, order_evidence)
+
+    def placed(self, each: Placed) -> Placed:
+        """The record with the paper's name, status and order as the scope has them, not as its object says alone."""
+        own = Standing(each.version_status, each.version_order, "", "")
+        standing, name = self.standing(each.object_id, own), self.name_of[each.document_key]
+        if standing is own and name == each.document_key:
+            return each
+        return replace(
+            each,
+            document_key=name,
+            version_status=standing.version_status,
+            version_order=standing.version_order,
+        )
 
 
 class Versions:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from knowledge_index.cli.output import print_json, printable
+from knowledge_index.cli.output import print_json, printable, state_of
 from knowledge_index.cli.state import State
 
 if TYPE_CHECKING:
@@ -212,11 +212,11 @@ def list_openings(context: typer.Context, as_json: _JsonOption = False) -> None:
             openings = session.wall_openings.all()
     now = instant(datetime.now(UTC))
     if as_json:
-        print_json([{**_opening(each), "state": _state_of(each, now)} for each in openings])
+        print_json([{**_opening(each), "state": state_of(each, now, "open")} for each in openings])
         return
     for each in openings:
         place = printable(f"{each.source}:{each.path}")
-        typer.echo(f"{each.id}  {_state_of(each, now)}  {each.principal}  {place}  until {each.expires_at}")
+        typer.echo(f"{each.id}  {state_of(each, now, 'open')}  {each.principal}  {place}  until {each.expires_at}")
         typer.echo(f"    {printable(each.reason)}")
     if not openings:
         typer.echo("No wall was ever opened.")
@@ -234,12 +234,6 @@ def revoke(
     with state.catalog() as catalog:
         opening = revoke_opening(catalog, recorder, number)
     typer.echo(f"Wall {opening.id} is closed for {opening.principal}")
-
-
-def _state_of(opening: "WallOpening", now: str) -> str:
-    if opening.revoked_at is not None:
-        return "revoked"
-    return "open" if opening.expires_at > now else "expired"
 
 
 def _opening(opening: "WallOpening") -> dict[str, object]:

@@ -4,9 +4,12 @@ import dataclasses
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from knowledge_index.catalog.records import AccessTokenRecord, WallOpening
 
 _LISTED = 20
 # Controls, line and paragraph separators, marks that reorder a line (bidi), and surrogates, which no stream can encode.
@@ -42,6 +45,13 @@ def print_list(title: str, lines: Sequence[str]) -> None:
         typer.echo(f"  {one_line(line, 300)}")
     if len(lines) > _LISTED:
         typer.echo(f"  … and {len(lines) - _LISTED} more")
+
+
+def state_of(ending: "WallOpening | AccessTokenRecord", now: str, while_it_lasts: str) -> str:
+    """How something that ends by itself stands at ``now``: ``while_it_lasts``, "revoked" or "expired"."""
+    if ending.revoked_at is not None:
+        return "revoked"
+    return while_it_lasts if ending.expires_at > now else "expired"
 
 
 def _escape(character: str) -> str:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowledge_index.cli.output import print_json, printable
+from knowledge_index.cli.output import print_json, printable, state_of
 from knowledge_index.cli.state import State
 
 if TYPE_CHECKING:
@@ -60,9 +60,11 @@ def mcp(
     stated = None if principals is None else parse_principals(principals)
     config = state.load_config().config
 
+    import os
     from datetime import UTC, datetime
 
     from knowledge_index.access.tokens import DEFAULT_AUDIENCE
+    from knowledge_index.answers import build_gateway
     from knowledge_index.embed import build_embedder
     from knowledge_index.retrieval import open_retrieval
     from knowledge_index.serve.http import parse_address, serve_http
@@ -72,7 +74,8 @@ def mcp(
     address = None if http is None else parse_address(http, allow_remote=allow_remote)
     with state.catalog() as catalog:
         service = open_retrieval(state.home(), catalog, config, build_embedder(config.embedding))
-        toolbox = Toolbox(service, state.recorder(), config.retrieval)
+        gateway = build_gateway(config.gateway, os.environ)
+        toolbox = Toolbox(service, state.recorder(), config.retrieval, gateway)
         if stated is not None:
             serve_stdio(toolbox, Caller(stated, (("door", "mcp stdio"),)))
         elif address is not None:
@@ -127,11 +130,11 @@ def list_tokens(context: typer.Context, as_json: _JsonOption = False) -> None:
         issued = session.access_tokens.all()
     now = instant(datetime.now(UTC))
     if as_json:
-        print_json([{**_token(each), "state": _state_of(each, now)} for each in issued])
+        print_json([{**_token(each), "state": state_of(each, now, "valid")} for each in issued])
         return
     for each in issued:
         typer.echo(
-            f"{each.id}  {_state_of(each, now)}  {printable(str(each.principal))}  for {each.audience}  "
+            f"{each.id}  {state_of(each, now, 'valid')}  {printable(str(each.principal))}  for {each.audience}  "
             f"until {each.expires_at}"
         )
     if not issued:
@@ -165,12 +168,6 @@ def _expiry(text: str, now: "datetime") -> "datetime":
     except ValueError as error:
         raise UsageError(f"--expires {text}: write 45m, 12h, 30d, or a time such as 2026-03-01T09:00") from error
     return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def _state_of(token: "AccessTokenRecord", now: str) -> str:
-    if token.revoked_at is not None:
-        return "revoked"
-    return "valid" if token.expires_at > now else "expired"
 
 
 def _token(token: "AccessTokenRecord") -> dict[str, object]:

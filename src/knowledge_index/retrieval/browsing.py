@@ -14,6 +14,7 @@ from knowledge_index.catalog.records import DocumentRecord, MatterRecord
 from knowledge_index.domain.errors import NotVisibleError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.principals import Principal
+from knowledge_index.retrieval.versions import chain_of
 
 _FORM = re.compile(r"(?P<object>[0-9a-f]{32})\.(?P<text>[0-9a-f]{8})")
 _UNSEEN = "this id names no document that this caller may see now; search again and take the id from the result"
@@ -66,7 +67,7 @@ def read_document_as(
 def list_versions_as(
     catalog: Catalog, recorder: AccessRecorder, principals: frozenset[Principal], document_id: str
 ) -> tuple[DocumentRecord, ...]:
-    """The versions of the paper, earliest first, as far as the caller may see them; the named one is among them.
+    """The searchable versions of the paper, in the order of the caller's chain; the named one is among them.
 
     Raises:
         NotVisibleError: as for :func:`read_document_as`.
@@ -74,7 +75,9 @@ def list_versions_as(
     """
 
     def versions(session: CatalogSession, document: DocumentRecord, scope: Scope) -> tuple[DocumentRecord, ...]:
-        return tuple(sorted(session.documents.versions_of(document, scope), key=_earliest_first))
+        chain, _ = chain_of(session, document.document_key, scope)
+        searchable = session.documents.with_ids([each.object_id for each in chain], scope)
+        return tuple(searchable[each.object_id] for each in chain if each.object_id in searchable)
 
     def ids(versions: tuple[DocumentRecord, ...]) -> tuple[str, ...]:
         return tuple(document_id_of(each.object_key, each.text_sha256) for each in versions)
@@ -119,7 +122,3 @@ def _show(
         shown = read(session, document, scope)
     recorder.record_listing(action, scope, document_id, names(shown))
     return shown
-
-
-def _earliest_first(document: DocumentRecord) -> tuple[tuple[int, ...], str, str]:
-    return tuple(map(int, document.version_order.split("."))), document.source, document.path

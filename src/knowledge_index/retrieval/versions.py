@@ -68,8 +68,7 @@ def list_versions(catalog: Catalog, hit_id: str, principals: frozenset[Principal
     with catalog.transaction() as session:
         scope = compile_scope(session, principals)
         shown = occurrence_of(session, hit_id, scope)
-        versions = session.versions.chains([shown.document_key], scope)[shown.document_key]
-        pairs = session.versions.pairs_among([each.object_id for each in versions])
+        versions, pairs = chain_of(session, shown.document_key, scope)
     links = _links(pairs, {each.object_id: each.path for each in versions})
     return VersionChain(
         shown.document_key,
@@ -84,9 +83,16 @@ def list_versions(catalog: Catalog, hit_id: str, principals: frozenset[Principal
                 text_sha256=each.text_sha256,
                 is_asked_for=each.object_id == shown.object_id,
             )
-            for each in in_order(versions, pairs)
+            for each in versions
         ),
     )
+
+
+def chain_of(session: CatalogSession, document_key: str, scope: Scope) -> tuple[list[VersionRecord], list[VersionPair]]:
+    """The versions of the paper of this name that the scope lets be seen, earliest first, and what connects them."""
+    versions = session.versions.chains([document_key], scope)[document_key]
+    pairs = session.versions.pairs_among([each.object_id for each in versions])
+    return in_order(versions, pairs), pairs
 
 
 def in_order(versions: Sequence[VersionRecord], pairs: Iterable[VersionPair]) -> list[VersionRecord]:

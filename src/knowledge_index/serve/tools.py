@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from knowledge_index.access import caller_notes
 from knowledge_index.access.recording import AccessRecorder
+from knowledge_index.answers import Gateway, answer_question
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.identifiers import extract_identifiers
@@ -15,7 +16,6 @@ from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.retrieval import RetrievalService, search_as, show_as
 from knowledge_index.retrieval.browsing import list_matters_as, list_versions_as, read_document_as
-from knowledge_index.serve.asking import Answerer, ask_answer
 from knowledge_index.serve.results import (
     AskAnswer,
     DocumentAnswer,
@@ -23,6 +23,7 @@ from knowledge_index.serve.results import (
     PassageAnswer,
     SearchAnswer,
     VersionsAnswer,
+    ask_answer,
     document_answer,
     encodable,
     found_passage,
@@ -36,6 +37,8 @@ MAX_QUERY_CHARS = 2000
 MAX_PAGE_CHARS = 20_000
 MAX_MATTERS = 200
 _MAX_NAME_CHARS = 300
+# A call has 30 seconds, of which the searches and the check need some.
+_GATEWAY_TIME_S = 20.0
 
 _Limit = Annotated[int, Field(ge=1, le=MAX_HITS, description="how many passages at most")]
 _MatterRef = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
@@ -123,17 +126,17 @@ class Tool:
 class Toolbox:
     """The tools over one installation; each call compiles the caller's scope anew and is in the audit log.
 
-    ``settings`` are those of a search. ``answerer`` is None where questions are not answered; there is no ``ask`` then.
+    ``settings`` are those of a search. With a ``gateway``, a model words the answers, within the time of a call.
     """
 
     service: RetrievalService
     recorder: AccessRecorder
     settings: RetrievalSettings
-    answerer: Answerer | None = None
+    gateway: Gateway | None = None
 
     def tools(self) -> tuple[Tool, ...]:
         """All tools that there are."""
-        tools = (
+        return (
             Tool(
                 "search",
                 "Search the documents that you may see, by words, by meaning and by references. Returns passages with "
@@ -179,18 +182,15 @@ class Toolbox:
                 MattersAnswer,
                 self._list_matters,
             ),
+            Tool(
+                "ask",
+                "Answer a question from the documents that you may see. Every citation was checked; where they do not "
+                "say, kind is not_said.",
+                AskArguments,
+                AskAnswer,
+                self._ask,
+            ),
         )
-        if self.answerer is None:
-            return tools
-        ask = Tool(
-            "ask",
-            "Answer a question from the documents that you may see. Every citation was checked; where they do not say, "
-            "kind is not_said.",
-            AskArguments,
-            AskAnswer,
-            self._ask,
-        )
-        return (*tools, ask)
 
     def _search(self, caller: Caller, arguments: SearchArguments) -> SearchAnswer:
         return self._found(caller, arguments.query, self.settings, arguments.matters, arguments.limit)
@@ -207,9 +207,8 @@ class Toolbox:
     ) -> SearchAnswer:
         filters = SearchFilters(frozenset(matters))
         result = search_as(self.service, self._recorder(caller), caller.principals, query, settings, filters, limit)
-        with self.service.catalog.transaction() as session:
-            notes = caller_notes(session, caller.principals)
-        return SearchAnswer(hits=tuple(map(found_passage, result.hits)), notes=(*notes, *result.notes))
+        notes = (*self._caller_notes(caller), *result.notes)
+        return SearchAnswer(hits=tuple(map(found_passage, result.hits)), notes=notes)
 
     def _get_passage(self, caller: Caller, arguments: GetPassageArguments) -> PassageAnswer:
         hit_id = arguments.hit_id.strip()
@@ -242,10 +241,20 @@ class Toolbox:
         return MattersAnswer(matters=tuple(map(matter, page)), next_after=next_after)
 
     def _ask(self, caller: Caller, arguments: AskArguments) -> AskAnswer:
-        if self.answerer is None:
-            raise UsageError("questions are not answered here; use search")
-        filters = SearchFilters(frozenset(arguments.matters))
-        return ask_answer(self.answerer(self._recorder(caller), caller.principals, arguments.question, filters))
+        answer = answer_question(
+            self.service,
+            self._recorder(caller),
+            caller.principals,
+            arguments.question,
+            self.settings,
+            SearchFilters(frozenset(arguments.matters)),
+            gateway=None if self.gateway is None else self.gateway.within(_GATEWAY_TIME_S),
+        )
+        return ask_answer(answer, self._caller_notes(caller))
+
+    def _caller_notes(self, caller: Caller) -> tuple[str, ...]:
+        with self.service.catalog.transaction() as session:
+            return tuple(caller_notes(session, caller.principals))
 
     def _recorder(self, caller: Caller) -> AccessRecorder:
         return replace(self.recorder, through=caller.through)
