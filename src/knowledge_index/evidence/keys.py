@@ -3,6 +3,8 @@
 import hashlib
 import os
 import re
+import secrets
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
 
 _PRIVATE_NAME = "signing-key.pem"
 _PUBLIC_FOLDER = "public"
-_PUBLIC_NAME = re.compile(r"(?P<made>\d{8}T\d{12}Z)-(?P<key_id>[0-9a-f]{64})\.pem")
-_MOMENT = "%Y%m%dT%H%M%S%fZ"
+# Stands before the key in its file, where PEM allows words.
+_MADE = re.compile(rb"Receipts were signed with this key from (\S+) on\.\n")
 _PEM_BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----\r?\n.*?-----END \1-----", re.DOTALL)
 _LOCK_TIMEOUT_S = 30
 
@@ -92,16 +94,14 @@ class KeyStore:
         current_id = self._current()[1]
         found = []
         with _explained(self._folder):
-            for file in sorted((self._folder / _PUBLIC_FOLDER).glob("*.pem")):
-                match = _PUBLIC_NAME.fullmatch(file.name)
-                pem = file.read_bytes()
-                if match is None or match["key_id"] not in parse_trusted_keys(pem, str(file)):
+            for file in (self._folder / _PUBLIC_FOLDER).glob("*.pem"):
+                content = file.read_bytes()
+                made = _MADE.match(content)
+                if made is None or set(parse_trusted_keys(content, str(file))) != {file.stem}:
                     raise ConfigurationError(f"{file}: is not the public key that its name says; restore a backup")
-                made = datetime.strptime(match["made"], _MOMENT).replace(tzinfo=UTC)
-                found.append(
-                    PublicKey(match["key_id"], made.isoformat(), match["key_id"] == current_id, pem.strip() + b"\n")
-                )
-        return tuple(found)
+                pem = content[made.end() :]
+                found.append(PublicKey(file.stem, made[1].decode(), file.stem == current_id, pem))
+        return tuple(sorted(found, key=lambda each: (each.made_at, each.key_id)))
 
     def _current(self) -> "tuple[Ed25519PrivateKey, str]":
         file = self._folder / _PRIVATE_NAME
@@ -129,8 +129,7 @@ class KeyStore:
         from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
         key = Ed25519PrivateKey.generate()
-        aside = self._folder / f".{_PRIVATE_NAME}.{os.getpid()}"
-        aside.unlink(missing_ok=True)
+        aside = _aside(self._folder / _PRIVATE_NAME)
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
@@ -150,15 +149,17 @@ class KeyStore:
     def _keep_public(self, key: "Ed25519PrivateKey", key_id: str) -> None:
         folder = self._folder / _PUBLIC_FOLDER
         folder.mkdir(mode=0o700, exist_ok=True)
-        if any(folder.glob(f"*-{key_id}.pem")):
+        file = folder / f"{key_id}.pem"
+        if file.exists():
             return
-        made = self._clock().astimezone(UTC).strftime(_MOMENT)
-        aside = folder / f".{key_id}.{os.getpid()}"
-        with aside.open("wb") as stream:
+        made = self._clock().astimezone(UTC).isoformat(timespec="microseconds")
+        aside = _aside(file)
+        with aside.open("xb") as stream:
+            stream.write(f"Receipts were signed with this key from {made} on.\n".encode())
             stream.write(_pem(key.public_key()))
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(aside, folder / f"{made}-{key_id}.pem")
+        os.replace(aside, file)
         _fsync(folder)
 
 
@@ -235,6 +236,11 @@ def _private_key(file: Path) -> "Ed25519PrivateKey":
             "public ones stay known"
         ) from None
     return key
+
+
+def _aside(file: Path) -> Path:
+    """A name beside a file that no other process or thread writes to."""
+    return file.with_name(f".{file.name}.{os.getpid()}.{threading.get_ident()}.{secrets.token_hex(8)}")
 
 
 def _raw(key: "Ed25519PublicKey") -> bytes:
