@@ -15,6 +15,9 @@ from knowledge_index.access.recording import AccessRecorder
 from knowledge_index.config import AppConfig
 from knowledge_index.domain.principals import Principal, parse_principals
 from knowledge_index.domain.search import SearchFilters, SearchHit
+from knowledge_index.evidence.issuing import open_issuer
+from knowledge_index.evidence.keys import parse_trusted_keys
+from knowledge_index.evidence.verifying import verify_receipt
 from knowledge_index.retrieval import search_as
 from knowledge_index.serve.calling import new_runner
 from knowledge_index.serve.mcp_server import UNAVAILABLE, build_server
@@ -85,6 +88,30 @@ def test_ask_returns_a_checked_answer_with_its_citations(shared_firm: SmallFirm,
     assert (asked["kind"], citation["path"], citation["mark"]) == ("extractive", SUPPLY_FINAL, 1)
     assert asked["untrusted_answer"] == f"{citation['untrusted_text']} [1]"
     assert citation["hit_id"].startswith(citation["document_id"] + ".")
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked"), [("search", {"query": "price of a gearbox"}), ("find_identifier", {"identifier": "12 O 345/25"})]
+)
+def test_a_receipt_comes_on_request_and_holds(
+    tool: str, asked: dict[str, str], shared_firm: SmallFirm, recorder: AccessRecorder
+) -> None:
+    issuer = open_issuer(shared_firm.home, recorder)
+    with shared_firm.retrieval() as service:
+        toolbox = Toolbox(service, recorder, AppConfig().retrieval, issuer=issuer)
+        with_receipt = call(toolbox, tool, **asked, receipt=True, limit=3).structured_content
+        without = call(toolbox, tool, **asked, limit=3).structured_content
+        refused = call(replace(toolbox, issuer=None), tool, **asked, receipt=True)
+    keys = parse_trusted_keys(b"".join(each.pem for each in issuer.keys.public_keys()), "keys")
+    first = with_receipt["hits"][0]
+    verified = verify_receipt(with_receipt["receipt"].encode(), keys, first["untrusted_text"])
+    assert verified.passed
+    assert verified.receipt is not None
+    assert [each.start_char for each in verified.receipt.results] == [
+        each["citation"]["start_char"] for each in with_receipt["hits"]
+    ]
+    assert without == {**with_receipt, "receipt": None}
+    assert refused.is_error
 
 
 def test_a_failure_tells_the_caller_nothing_and_the_operator_where(

@@ -52,7 +52,7 @@ def answer_with_receipt(
     receipt = issuer.issue(
         service.catalog,
         recorder,
-        principals,
+        watched.scopes[-1],
         Asked("ask", question, settings, filters, limit),
         hits,
         watched.calls,

@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,10 +19,11 @@ from knowledge_index.config import RetrievalSettings
 from knowledge_index.config.home import Home
 from knowledge_index.domain.documents import sha256_text
 from knowledge_index.domain.errors import IndexStateError, PreconditionError
+from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.principals import Principal, format_principals
 from knowledge_index.domain.search import SearchFilters, SearchHit
 from knowledge_index.embed import CachedEmbedder, Embedder, Reranker, Vector, VectorCache, weights_root
-from knowledge_index.evidence.canonical import canonical, canonical_sha256
+from knowledge_index.evidence.canonical import canonical
 from knowledge_index.evidence.keys import KeyStore
 from knowledge_index.evidence.merkle import MerkleTree, passage_leaf, root_of_proof
 from knowledge_index.evidence.model_calls import (
@@ -88,7 +89,7 @@ class ReceiptIssuer:
         self,
         catalog: Catalog,
         recorder: AccessRecorder,
-        principals: frozenset[Principal],
+        scope: Scope,
         asked: Asked,
         hits: Sequence[SearchHit],
         calls: ModelCalls,
@@ -98,8 +99,9 @@ class ReceiptIssuer:
     ) -> bytes:
         """The signed receipt of ``hits``, best first, as canonical JSON.
 
-        All of it is a function of what the caller may see, of the moment (the ``recorder``'s clock tells it), and of
-        the installation's keys.
+        ``scope`` is the one that was searched under; it is compiled again where a grant, a group or a wall has changed
+        since, or one is open for a time. All of a receipt is a function of what the caller may see, of the moment (the
+        ``recorder``'s clock tells it), and of the installation's keys.
 
         Raises:
             PreconditionError: a hit may no longer be seen, or nothing says how all passages were made.
@@ -111,7 +113,9 @@ class ReceiptIssuer:
         now = recorder.clock()
         wanted = {_place_key(hit) for hit in hits}
         with catalog.transaction() as session:
-            scope = compile_scope(session, principals, now)
+            # To compile one takes longer than everything else here.
+            if scope.opening_ids or session.meta.policy_epoch() != scope.policy_epoch:
+                scope = compile_scope(session, scope.principals, now)
             makeup = session.meta.index_makeup()
             tree = self.trees.get(session, scope)
             places = session.leaves.places(wanted, scope)
@@ -137,13 +141,13 @@ class ReceiptIssuer:
             "kind": asked.kind,
             "time": instant(now),
             "product_version": knowledge_index.__version__,
-            "caller": self.caller_hash(principals),
+            "caller": self.caller_hash(scope.principals),
             "query_sha256": sha256_text(asked.query),
             "settings": asked.settings.model_dump(mode="json"),
             "filters": filters_record(asked.filters),
             "limit": asked.limit,
             "index": index,
-            "index_sha256": canonical_sha256(index),
+            "index_sha256": hashlib.sha256(canonical(index)).hexdigest(),
             "reranker": reranker_part,
             "query_calls": [
                 *(embedding_call(embedder_part, text, vector) for text, vector in calls.embedded.items()),
@@ -153,13 +157,15 @@ class ReceiptIssuer:
             "results": [self._result(hit, places[_place_key(hit)], tree, vectors, embedder_part) for hit in hits],
             "answer": None if answered is None else _answer_record(answered, hits),
         }
-        signature = self.keys.sign(canonical(record))
-        record["signature"] = {
+        # Each member is written once: an object's canonical form is that of its members, sorted by name.
+        members = {name: canonical(value) for name, value in record.items()}
+        signature = self.keys.sign(_object(members))
+        signature_record = {
             "algorithm": "Ed25519",
             "key_id": signature.key_id,
             "value": signature.value.hex(),
         }
-        return canonical(record)
+        return _object({**members, "signature": canonical(signature_record)})
 
     def caller_hash(self, principals: frozenset[Principal]) -> str:
         """The keyed hash (HMAC-SHA256, hex) under which a caller stands in receipts."""
@@ -259,6 +265,10 @@ def filters_of(record: dict[str, Any]) -> SearchFilters:
     if unknown:
         raise ValueError(f"unknown filters: {', '.join(sorted(unknown))}")
     return _FILTERS.validate_python(record)
+
+
+def _object(members: Mapping[str, bytes]) -> bytes:
+    return b"{" + b",".join(b'"%s":%s' % (name.encode("ascii"), members[name]) for name in sorted(members)) + b"}"
 
 
 def _place_key(hit: SearchHit) -> tuple[str, int, int]:

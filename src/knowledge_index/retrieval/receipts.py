@@ -16,16 +16,18 @@ from knowledge_index.retrieval.service import RetrievalService
 
 @dataclass(frozen=True)
 class ObservedService(RetrievalService):
-    """A service that notes its model calls, and the hits of each search by their ids; for one request."""
+    """A service that notes its model calls, the hits of its searches by their ids, and their scopes; for one request."""
 
     calls: ModelCalls = field(default_factory=ModelCalls)
     seen: dict[str, SearchHit] = field(default_factory=dict)
+    scopes: list[Scope] = field(default_factory=list)
 
     def search(
         self, query: str, scope: Scope, settings: RetrievalSettings, filters: SearchFilters, limit: int
     ) -> SearchResult:
         """See :meth:`RetrievalService.search`."""
         result = super().search(query, scope, settings, filters, limit)
+        self.scopes.append(scope)
         for hit in result.hits:
             self.seen.setdefault(hit.hit_id, hit)
         return result
@@ -62,7 +64,7 @@ def search_with_receipt_as(
     receipt = issuer.issue(
         service.catalog,
         recorder,
-        principals,
+        watched.scopes[-1],
         Asked("search", query, settings, filters, limit),
         result.hits,
         watched.calls,
