@@ -1,7 +1,7 @@
 """Answers with a receipt: of the passages that were read, the words that were cited, and every model that was asked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from knowledge_index.access.recording import AccessRecorder
 from knowledge_index.answers.answer import Answer, Draft, Evidence
@@ -46,7 +46,9 @@ def answer_with_receipt(
         KnowledgeIndexError: as :meth:`ReceiptIssuer.issue`; nothing is returned without its receipt either.
     """
     watched = observed(service)
-    through = None if gateway is None else _ObservedGateway(gateway.settings, gateway.key, calls=watched.calls)
+    through = (
+        None if gateway is None else _ObservedGateway(gateway.settings, gateway.key, inner=gateway, calls=watched.calls)
+    )
     answer = answer_question(watched, recorder, principals, question, settings, filters, limit, through)
     hits = tuple(watched.seen[hit_id] for hit_id in answer.searched.passages)
     receipt = issuer.issue(
@@ -71,12 +73,12 @@ def answer_with_receipt(
 class _ObservedGateway(Gateway):
     """A gateway whose drafts are noted; nobody here has seen the weights of its model."""
 
-    calls: ModelCalls | None = None
+    inner: Gateway = field(kw_only=True)
+    calls: ModelCalls = field(kw_only=True)
 
     def draft_answer(self, question: str, retrieved: Sequence[Evidence], faults: Sequence[Fault]) -> Draft:
         """See :meth:`Gateway.draft_answer`."""
-        draft = super().draft_answer(question, retrieved, faults)
-        assert self.calls is not None
+        draft = self.inner.draft_answer(question, retrieved, faults)
         asked = [question, *(each.text for each in retrieved), *(each.reason for each in faults)]
         said = [[each.text, *(span.quoted for span in each.spans)] for each in draft.sentences]
         self.calls.other.append(

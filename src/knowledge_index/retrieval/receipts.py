@@ -16,7 +16,7 @@ from knowledge_index.retrieval.service import RetrievalService
 
 @dataclass(frozen=True)
 class ObservedService(RetrievalService):
-    """A service that notes its model calls, the hits of its searches by their ids, and their scopes; for one request."""
+    """A service that notes its model calls, and the hits (by their ids) and scopes of its searches; for one request."""
 
     calls: ModelCalls = field(default_factory=ModelCalls)
     seen: dict[str, SearchHit] = field(default_factory=dict)
