@@ -56,6 +56,12 @@ def test_a_receipt_says_which_file_it_is_about(
 ) -> None:
     outcome = ki("verify", receipt, "--key", key, "--document", firm_files.root / SUPPLY_FINAL, "--json")
     assert (outcome.code, outcome.json()["passed"]) == (0, True)
+    # The file was converted again, and says at these offsets what the receipt is about.
+    assert [each["name"] for each in outcome.json()["checks"]][-2:] == ["document", "converted"]
+    renamed = tmp_path / "paper.unknown"
+    shutil.copy(firm_files.root / SUPPLY_FINAL, renamed)
+    outcome = ki("verify", receipt, "--key", key, "--document", renamed, "--json")
+    assert (outcome.code, "cannot be converted" in outcome.json()["notes"][0]) == (0, True)
     outcome = ki("verify", receipt, "--key", key, "--document", firm_files.root / LEASE_NOTE, "--json")
     assert outcome.code == 1
     assert [each["name"] for each in outcome.json()["checks"] if not each["passed"]] == ["document"]

@@ -1,5 +1,6 @@
 """verify, replay, keys."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,12 +74,27 @@ def verify(
     data = _read(receipt)
     trusted = parse_trusted_keys(_read(key), str(key))
     passage = None if text is None else _read_text(text)
-    found = verify_receipt(data, trusted, passage, None if document is None else _read(document))
+    content = None if document is None else _read(document)
+    found = verify_receipt(data, trusted, passage, content)
+    notes = []
+    if found.passed and found.receipt is not None and document is not None and content is not None:
+        from knowledge_index.config import ConversionSettings
+        from knowledge_index.convert.isolated import IsolatedConverter
+        from knowledge_index.evidence.converted import check_converted
+
+        with IsolatedConverter(ConversionSettings()) as converter:  # type: ignore[call-arg]
+            converted = check_converted(found.receipt, content, lambda data: converter.convert(document.name, data))
+        if converted.check is None:
+            notes.append(converted.note)
+        else:
+            found = replace(found, checks=(*found.checks, converted.check))
     if as_json:
-        print_json({"passed": found.passed, "checks": found.checks})
+        print_json({"passed": found.passed, "checks": found.checks, "notes": notes})
     else:
         for each in found.checks:
             typer.echo(f"{'ok    ' if each.passed else 'FAILED'}  {each.name:<10} {printable(each.detail)}")
+        for note in notes:
+            typer.echo(f"Note: {printable(note)}.")
         typer.echo("The receipt holds." if found.passed else "The receipt does NOT hold.")
     if not found.passed:
         raise typer.Exit(_EXIT_FAILED)

@@ -25,7 +25,7 @@ _MAX_UTF8_BYTES = 4
 
 
 class CheckName(StrEnum):
-    """The checks, in the order in which they are made; the page ``verifier.html`` makes the same ones."""
+    """The checks, in the order in which they are made; the page ``verifier.html`` makes all but the last."""
 
     JSON = "json"
     CANONICAL = "canonical"
@@ -39,6 +39,7 @@ class CheckName(StrEnum):
     MODELS = "models"
     TEXT = "text"
     DOCUMENT = "document"
+    CONVERTED = "converted"
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,9 @@ class Verification:
         return all(each.passed for each in self.checks)
 
 
-class _FailedError(Exception):
+class FailedError(Exception):
+    """A check is not passed; ``detail`` says exactly what is wrong."""
+
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
         self.detail = detail
@@ -116,7 +119,7 @@ def verify_receipt(
 def _made(name: CheckName, check: Callable[[], str]) -> Check:
     try:
         return Check(name, True, check())
-    except _FailedError as error:
+    except FailedError as error:
         return Check(name, False, error.detail)
 
 
@@ -140,11 +143,11 @@ def _check_signature(receipt: SearchReceipt, value: Any, trusted_keys: Mapping[s
 def _check_index(receipt: SearchReceipt) -> str:
     index = receipt.index
     if canonical_sha256(index.model_dump(mode="json")) != receipt.index_sha256:
-        raise _FailedError("index_sha256 is not the hash of index")
+        raise FailedError("index_sha256 is not the hash of index")
     if not index.chunk_count and index.merkle_root != hashlib.sha256().hexdigest():
-        raise _FailedError("index.merkle_root is not that of a tree without leaves")
+        raise FailedError("index.merkle_root is not that of a tree without leaves")
     if len(receipt.results) > receipt.limit:
-        raise _FailedError(f"{len(receipt.results)} results where {receipt.limit} were asked for")
+        raise FailedError(f"{len(receipt.results)} results where {receipt.limit} were asked for")
     return f"index {receipt.index_sha256} over {index.chunk_count} passages"
 
 
@@ -152,7 +155,7 @@ def _check_leaves(receipt: SearchReceipt) -> str:
     for place, each in enumerate(receipt.results):
         leaf = passage_leaf(each.document_sha256, each.start_char, each.end_char, each.text_sha256)
         if leaf.hex() != each.leaf:
-            raise _FailedError(f"result {place}: leaf is not the hash of its document, offsets and text")
+            raise FailedError(f"result {place}: leaf is not the hash of its document, offsets and text")
     return f"{len(receipt.results)} leaves are those of document, offsets and text"
 
 
@@ -161,7 +164,7 @@ def _check_proofs(receipt: SearchReceipt) -> str:
         path = [bytes.fromhex(sibling) for sibling in each.proof]
         root = root_of_proof(bytes.fromhex(each.leaf), each.leaf_index, receipt.index.chunk_count, path)
         if root is None or root.hex() != receipt.index.merkle_root:
-            raise _FailedError(f"result {place}: the proof does not lead from leaf {each.leaf_index} to the root")
+            raise FailedError(f"result {place}: the proof does not lead from leaf {each.leaf_index} to the root")
     return f"{len(receipt.results)} proofs lead to the root"
 
 
@@ -170,34 +173,34 @@ def _check_offsets(receipt: SearchReceipt) -> str:
         chars, size_bytes = each.end_char - each.start_char, each.end_byte - each.start_byte
         before = each.start_char <= each.start_byte <= _MAX_UTF8_BYTES * each.start_char
         if not (0 < chars <= size_bytes <= _MAX_UTF8_BYTES * chars and before):
-            raise _FailedError(f"result {place}: its offsets in characters and in bytes cannot both be right")
+            raise FailedError(f"result {place}: its offsets in characters and in bytes cannot both be right")
     for place, cited in enumerate(receipt.answer.citations if receipt.answer else ()):
         if cited.result >= len(receipt.results) or cited.start_char >= cited.end_char:
-            raise _FailedError(f"citation {place}: it cites no words of a result")
+            raise FailedError(f"citation {place}: it cites no words of a result")
     return "offsets in characters and bytes agree"
 
 
 def _check_models(receipt: SearchReceipt) -> str:
     if (receipt.kind == "ask") != (receipt.answer is not None):
-        raise _FailedError(f"a receipt of kind {receipt.kind} {'without' if receipt.answer is None else 'with'} answer")
+        raise FailedError(f"a receipt of kind {receipt.kind} {'without' if receipt.answer is None else 'with'} answer")
     embedder = receipt.index.embedder
     if embedder.weights_root is None:
-        raise _FailedError("index.embedder has no weights root")
+        raise FailedError("index.embedder has no weights root")
     count = 0
     for where, call in _calls(receipt):
         count += 1
         if call.kind == "embed":
             expected: ModelRecord | None = embedder
             if call.item_count != 1:
-                raise _FailedError(f"{where}: {call.item_count} items in the receipt of one embedded text")
+                raise FailedError(f"{where}: {call.item_count} items in the receipt of one embedded text")
         elif call.kind == "rerank":
             expected = receipt.reranker
         elif call.weights_root is None:
             continue
         else:
-            raise _FailedError(f"{where}: a weights root of a model that ran elsewhere")
+            raise FailedError(f"{where}: a weights root of a model that ran elsewhere")
         if expected is None or _model(call) != _model(expected):
-            raise _FailedError(f"{where}: is of another model than the receipt's")
+            raise FailedError(f"{where}: is of another model than the receipt's")
     return f"{count} model calls, each of the receipt's own models"
 
 
@@ -206,10 +209,10 @@ def _calls(receipt: SearchReceipt) -> Iterator[tuple[str, ModelCall]]:
         yield f"query call {place}", call
     for rank, result in enumerate(receipt.results):
         if not result.embeddings:
-            raise _FailedError(f"result {rank}: has no embedding receipt")
+            raise FailedError(f"result {rank}: has no embedding receipt")
         for place, call in enumerate(result.embeddings):
             if call.kind != "embed":
-                raise _FailedError(f"result {rank}: embedding {place} is of kind {call.kind}")
+                raise FailedError(f"result {rank}: embedding {place} is of kind {call.kind}")
             yield f"result {rank}, embedding {place}", call
 
 
@@ -223,29 +226,34 @@ def _check_text(receipt: SearchReceipt, text: str) -> str:
     for place in passages:
         each = receipt.results[place]
         if (len(text), len(_utf8(text))) != (each.end_char - each.start_char, each.end_byte - each.start_byte):
-            raise _FailedError(f"result {place}: the text is the passage's, and its length is not that of the offsets")
+            raise FailedError(f"result {place}: the text is the passage's, and its length is not that of the offsets")
     inside = [place for place, each in enumerate(receipt.results) if each.version.text_sha256 == digest]
     for place in inside:
-        _check_span(place, receipt.results[place], text)
+        check_span(place, receipt.results[place], text)
     if passages:
         return f"it is the passage of {_named(passages)}"
     if inside:
         return f"it is the converted text of {_named(inside)}, with each passage at its offsets"
-    raise _FailedError(f"no result is about a text of SHA-256 {digest}, neither as a passage nor as the whole text")
+    raise FailedError(f"no result is about a text of SHA-256 {digest}, neither as a passage nor as the whole text")
 
 
-def _check_span(place: int, each: ResultRecord, text: str) -> None:
+def check_span(place: int, each: ResultRecord, text: str) -> None:
+    """Compare a result with the converted text that it stands in.
+
+    Raises:
+        FailedError: another passage stands at its offsets.
+    """
     if sha256_text(text[each.start_char : each.end_char]) != each.text_sha256:
-        raise _FailedError(f"result {place}: another passage stands at its offsets in characters")
+        raise FailedError(f"result {place}: another passage stands at its offsets in characters")
     if hashlib.sha256(_utf8(text)[each.start_byte : each.end_byte]).hexdigest() != each.text_sha256:
-        raise _FailedError(f"result {place}: another passage stands at its offsets in bytes")
+        raise FailedError(f"result {place}: another passage stands at its offsets in bytes")
 
 
 def _check_document(receipt: SearchReceipt, document: bytes) -> str:
     digest = hashlib.sha256(document).hexdigest()
     found = [place for place, each in enumerate(receipt.results) if each.document_sha256 == digest]
     if not found:
-        raise _FailedError(f"no result is from a file of SHA-256 {digest}")
+        raise FailedError(f"no result is from a file of SHA-256 {digest}")
     return f"it is the file of {_named(found)}"
 
 
