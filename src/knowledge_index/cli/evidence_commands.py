@@ -59,7 +59,7 @@ def verify(
     ] = None,
     as_json: _JsonOption = False,
 ) -> None:
-    """Check a receipt. Needs no index, no network and no secret.
+    """Check a receipt, without index, network or secret.
 
     Exits 0 where every check is passed, 1 where one fails, 2 where it cannot be made.
     """
@@ -109,7 +109,7 @@ def replay(
     ],
     as_json: _JsonOption = False,
 ) -> None:
-    """Search again with a receipt's settings and show what changed since.
+    """Search again as a receipt says, and show what changed.
 
     Refused where query or caller are not those of the receipt, or this installation did not sign it.
     """
