@@ -25,6 +25,20 @@ QUERY = "liability for gross negligence"
 
 
 @pytest.fixture
+def indexed_home(shared_firm: SmallFirm, tmp_path: Path) -> Path:
+    """A copy of a home that was indexed once; its source is only read."""
+    shutil.copytree(shared_firm.home.folder, tmp_path / "home", ignore=shutil.ignore_patterns("keys", "trees", "audit"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def own_firm(firm: SmallFirm) -> SmallFirm:
+    """A firm whose files may be changed."""
+    firm.sync_and_run()
+    return firm
+
+
+@pytest.fixture
 def receipt(ki: Ki, indexed_home: Path, tmp_path: Path) -> Path:
     file = tmp_path / "receipt.json"
     outcome = ki("--home", indexed_home, "search", QUERY, "--as", CORPORATE, "--limit", 3, "--receipt", file)
@@ -52,17 +66,17 @@ def test_a_receipt_is_checked_without_the_home(
 
 
 def test_a_receipt_says_which_file_it_is_about(
-    ki: Ki, firm_files: SmallFirm, receipt: Path, key: Path, tmp_path: Path
+    ki: Ki, shared_firm: SmallFirm, receipt: Path, key: Path, tmp_path: Path
 ) -> None:
-    outcome = ki("verify", receipt, "--key", key, "--document", firm_files.root / SUPPLY_FINAL, "--json")
+    outcome = ki("verify", receipt, "--key", key, "--document", shared_firm.root / SUPPLY_FINAL, "--json")
     assert (outcome.code, outcome.json()["passed"]) == (0, True)
     # The file was converted again, and says at these offsets what the receipt is about.
     assert [each["name"] for each in outcome.json()["checks"]][-2:] == ["document", "converted"]
     renamed = tmp_path / "paper.unknown"
-    shutil.copy(firm_files.root / SUPPLY_FINAL, renamed)
+    shutil.copy(shared_firm.root / SUPPLY_FINAL, renamed)
     outcome = ki("verify", receipt, "--key", key, "--document", renamed, "--json")
     assert (outcome.code, "cannot be converted" in outcome.json()["notes"][0]) == (0, True)
-    outcome = ki("verify", receipt, "--key", key, "--document", firm_files.root / LEASE_NOTE, "--json")
+    outcome = ki("verify", receipt, "--key", key, "--document", shared_firm.root / LEASE_NOTE, "--json")
     assert outcome.code == 1
     assert [each["name"] for each in outcome.json()["checks"] if not each["passed"]] == ["document"]
 
@@ -141,19 +155,19 @@ def test_a_question_has_a_receipt_of_what_was_read_and_cited(
     assert (replayed.code, replayed.out.splitlines()[-1]) == (0, "Nothing changed for these results.")
 
 
-def test_a_replay_shows_what_changed_document_by_document(
-    ki: Ki, firm_files: SmallFirm, indexed_home: Path, receipt: Path
-) -> None:
-    again = ("--home", indexed_home, "replay", receipt, "--query", QUERY, "--as", CORPORATE)
+def test_a_replay_shows_what_changed_document_by_document(ki: Ki, own_firm: SmallFirm, tmp_path: Path) -> None:
+    home, receipt = own_firm.home.folder, tmp_path / "receipt.json"
+    assert ki("--home", home, "search", QUERY, "--as", CORPORATE, "--limit", 3, "--receipt", receipt).code == 0
+    again = ("--home", home, "replay", receipt, "--query", QUERY, "--as", CORPORATE)
     report = ki(*again, "--json").json()
     assert (report["is_same"], report["changes"]) == (True, [])
     assert {each["state"] for document in report["documents"] for each in document["results"]} == {"same"}
     changed = (
         paper("Supply Agreement", "Supply", "Price", "Liability", "Notices", "Secrecy") + "Nothing else is agreed.\n"
     )
-    firm_files.write(SUPPLY_FINAL, changed)
-    assert ki("--home", indexed_home, "sync").code == 0
-    assert ki("--home", indexed_home, "run").code == 0
+    own_firm.write(SUPPLY_FINAL, changed)
+    assert ki("--home", home, "sync").code == 0
+    assert ki("--home", home, "run").code == 0
     report = ki(*again, "--json").json()
     assert not report["is_same"]
     assert any(line.startswith("Merkle root: ") for line in report["changes"])
