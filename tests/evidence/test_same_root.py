@@ -1,6 +1,7 @@
 """The root is a function of the passages that the caller sees: not of machine, order or classes."""
 
 from datetime import UTC, datetime
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
@@ -133,3 +134,58 @@ def test_the_moment_comes_from_the_clock_that_is_given(world: ReceiptWorld) -> N
     moment = datetime(2031, 5, 6, 7, 8, 9, 10, tzinfo=UTC)
     timed = ReceiptWorld(world.firm, world.service, lambda: moment)
     assert record_of(timed.search("price", CORPORATE)[1])["time"] == "2031-05-06T07:08:09.000010+00:00"
+
+
+def mail_with(*attachments: tuple[str, str]) -> bytes:
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = "a@nordkai.example", "b@kran.example", "Papers"
+    mail.set_content("The papers are enclosed.")
+    for name, text in attachments:
+        mail.add_attachment(text, filename=name)
+    return mail.as_bytes()
+
+
+def test_no_kept_tree_outlives_a_change(tmp_path: Path) -> None:
+    """Whatever happens to files, those inside others, texts and grants: the kept tree is the one of the moment."""
+    firm = firm_of(tmp_path / "firm", PAPERS, "user:anna")
+    kept = VisibleTrees(tmp_path / "trees")
+    roots = []
+
+    def assert_current() -> None:
+        with firm.catalog() as catalog, catalog.transaction() as session:
+            scope = compile_scope(session, parse_principals(CALLER))
+            tree = kept.get(session, scope)
+            assert tree.root == visible_tree(session, scope).root
+        roots.append(tree.root)
+
+    def quarantined(path: str, *, again: bool) -> None:
+        with firm.catalog() as catalog, catalog.transaction() as session:
+            held = next(each for each in session.pipeline_objects.current() if each.path == path)
+            if again:
+                session.pipeline_objects.set_converted(held.id, documents[path])
+            else:
+                assert held.converted_document_id is not None
+                documents[path] = held.converted_document_id
+                session.pipeline_objects.set_quarantined(held.id, "damaged", "it is damaged", "text 1")
+
+    documents: dict[str, int] = {}
+    both = mail_with(("one.txt", paper("One", "Price")), ("two.txt", paper("Two", "Notices")))
+    assert_current()
+    for step in (
+        lambda: firm.write("M-5 Mail/mail.eml", both, "user:anna"),
+        lambda: firm.write("M-5 Mail/mail.eml", mail_with(("one.txt", paper("One", "Price")))),
+        lambda: firm.grant("M-5 Mail/mail.eml", PARTNER),
+        lambda: firm.grant("M-5 Mail/mail.eml", "user:anna", PARTNER),
+        lambda: (firm.root / "M-1 Lease/lease.txt").unlink(),
+    ):
+        step()
+        firm.sync()
+        assert_current()
+        firm.run()
+        assert_current()
+    quarantined("M-2 Supply/supply.txt", again=False)
+    assert_current()
+    quarantined("M-2 Supply/supply.txt", again=True)
+    assert_current()
+    assert roots[-1] == roots[-3] != roots[-2]
+    assert len(set(roots)) == 5

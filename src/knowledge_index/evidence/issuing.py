@@ -22,7 +22,7 @@ from knowledge_index.domain.errors import IndexStateError, PreconditionError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.principals import Principal, format_principals
 from knowledge_index.domain.search import SearchFilters, SearchHit
-from knowledge_index.embed import CachedEmbedder, Embedder, Reranker, Vector, VectorCache, weights_root
+from knowledge_index.embed import CachedEmbedder, Embedder, Reranker, VectorCache, weights_root
 from knowledge_index.evidence.canonical import canonical
 from knowledge_index.evidence.keys import KeyStore
 from knowledge_index.evidence.merkle import MerkleTree, passage_leaf, root_of_proof
@@ -126,7 +126,8 @@ class ReceiptIssuer:
         root = self._one_root(embedder)
         embedder_part = embedder_record(embedder.signature, root)
         # From the cache, or computed again where it lost them: a vector is a function of its text.
-        texts = list(dict.fromkeys(text for hit in hits for text in window_texts(hit.heading, hit.passage)))
+        windows = [window_texts(hit.heading, hit.passage) for hit in hits]
+        texts = list(dict.fromkeys(text for held in windows for text in held))
         vectors = dict(zip(texts, CachedEmbedder(embedder, self.vectors).embed(texts), strict=True)) if texts else {}
         index = {
             "merkle_root": tree.root.hex(),
@@ -154,7 +155,15 @@ class ReceiptIssuer:
                 *(reranking_call(reranker_part, *each) for each in calls.reranked if reranker_part is not None),
                 *calls.other,
             ],
-            "results": [self._result(hit, places[_place_key(hit)], tree, vectors, embedder_part) for hit in hits],
+            "results": [
+                _result(
+                    hit,
+                    places[_place_key(hit)],
+                    tree,
+                    [embedding_call(embedder_part, text, vectors[text]) for text in held],
+                )
+                for hit, held in zip(hits, windows, strict=True)
+            ],
             "answer": None if answered is None else _answer_record(answered, hits),
         }
         # Each member is written once: an object's canonical form is that of its members, sorted by name.
@@ -194,44 +203,6 @@ class ReceiptIssuer:
                 "vector index, and run 'ki run'"
             )
         return root
-
-    def _result(
-        self,
-        hit: SearchHit,
-        place: PassagePlace,
-        tree: MerkleTree,
-        vectors: dict[str, Vector],
-        embedder_part: dict[str, Any],
-    ) -> dict[str, Any]:
-        passage_sha256 = sha256_text(hit.passage)
-        leaf = passage_leaf(place.document_sha256, hit.start_char, hit.end_char, passage_sha256)
-        index = tree.index_of(leaf)
-        proof = () if index is None else tree.inclusion_proof(index)
-        if index is None or root_of_proof(leaf, index, tree.size, proof) != tree.root:
-            raise IndexStateError(
-                "a passage is not in the tree over what you may see, which is damaged: delete the folder of trees in "
-                "the home's cache, and search again"
-            )
-        return {
-            "document_sha256": place.document_sha256,
-            "version": {
-                "status": str(hit.version_status),
-                "converter": hit.converter,
-                "text_sha256": hit.text_sha256,
-            },
-            "start_char": hit.start_char,
-            "end_char": hit.end_char,
-            "start_byte": place.start_byte,
-            "end_byte": place.end_byte,
-            "text_sha256": passage_sha256,
-            "leaf": leaf.hex(),
-            "leaf_index": index,
-            "proof": [each.hex() for each in proof],
-            "score_ppm": round(hit.score * _PPM),
-            "embeddings": [
-                embedding_call(embedder_part, text, vectors[text]) for text in window_texts(hit.heading, hit.passage)
-            ],
-        }
 
 
 def open_issuer(home: Home, recorder: AccessRecorder) -> ReceiptIssuer:
@@ -273,6 +244,41 @@ def _object(members: Mapping[str, bytes]) -> bytes:
 
 def _place_key(hit: SearchHit) -> tuple[str, int, int]:
     return hit.hit_id.partition(".")[0], hit.start_char, hit.end_char
+
+
+def _result(
+    hit: SearchHit,
+    place: PassagePlace,
+    tree: MerkleTree,
+    embeddings: Sequence[dict[str, Any]],
+) -> dict[str, Any]:
+    passage_sha256 = sha256_text(hit.passage)
+    leaf = passage_leaf(place.document_sha256, hit.start_char, hit.end_char, passage_sha256)
+    index = tree.index_of(leaf)
+    proof = () if index is None else tree.inclusion_proof(index)
+    if index is None or root_of_proof(leaf, index, tree.size, proof) != tree.root:
+        raise IndexStateError(
+            "a passage is not in the tree over what you may see, which is damaged: delete the folder of trees in "
+            "the home's cache, and search again"
+        )
+    return {
+        "document_sha256": place.document_sha256,
+        "version": {
+            "status": str(hit.version_status),
+            "converter": hit.converter,
+            "text_sha256": hit.text_sha256,
+        },
+        "start_char": hit.start_char,
+        "end_char": hit.end_char,
+        "start_byte": place.start_byte,
+        "end_byte": place.end_byte,
+        "text_sha256": passage_sha256,
+        "leaf": leaf.hex(),
+        "leaf_index": index,
+        "proof": [each.hex() for each in proof],
+        "score_ppm": round(hit.score * _PPM),
+        "embeddings": list(embeddings),
+    }
 
 
 def _answer_record(answered: Answered, hits: Sequence[SearchHit]) -> dict[str, Any]:
