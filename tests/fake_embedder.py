@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from knowledge_index.embed import EmbeddingSignature, Matrix
+from knowledge_index.embed import EmbeddingSignature, Matrix, ModelFile
 
 
 class FakeEmbedder:
@@ -14,6 +14,9 @@ class FakeEmbedder:
     def __init__(self, fail_at: int | None = None) -> None:
         self.asked: list[str] = []
         self._fail_at = fail_at
+
+    def model_files(self) -> tuple[ModelFile, ...]:
+        return (ModelFile("model.safetensors", "0" * 64, 1),)
 
     def embed(self, texts: Sequence[str], on_done: Callable[[int], None] | None = None) -> Matrix:
         vectors = np.empty((len(texts), 8), dtype=np.float32)

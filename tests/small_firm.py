@@ -23,7 +23,7 @@ from knowledge_index.config.home import Home
 from knowledge_index.domain.principals import parse_principals
 from knowledge_index.domain.progress import SilentProgress
 from knowledge_index.domain.search import SearchFilters, SearchHit
-from knowledge_index.embed import EmbeddingSignature, Matrix
+from knowledge_index.embed import EmbeddingSignature, Matrix, ModelFile
 from knowledge_index.index import open_lexical_index, open_profile_index, open_vector_index
 from knowledge_index.pipeline import RunReport, run_pipeline
 from knowledge_index.retrieval import RetrievalService, open_retrieval
@@ -92,6 +92,9 @@ class WordEmbedder:
     @property
     def signature(self) -> EmbeddingSignature:
         return EmbeddingSignature(self.model, "0" * 64, 16, "sum", 512)
+
+    def model_files(self) -> tuple[ModelFile, ...]:
+        return (ModelFile("model.safetensors", hashlib.sha256(self.model.encode()).hexdigest(), len(self.model)),)
 
     def embed(self, texts: Sequence[str], on_done: Callable[[int], None] | None = None) -> Matrix:
         matrix = np.empty((len(texts), 16), dtype=np.float32)

@@ -44,6 +44,8 @@ main()
         ("audit", "verify"),
         ("tokens", "list"),
         ("mcp", "--help"),
+        ("verify", "--help"),
+        ("keys", "show"),
         ("search", "--help"),
         ("ask", "--help"),
         ("golden", "run", "--help"),

@@ -16,8 +16,11 @@ from knowledge_index.access.recording import AccessRecorder
 from knowledge_index.answers import Gateway, answer_question
 from knowledge_index.answers.gateway import GatewayError
 from knowledge_index.config import AppConfig, GatewaySettings
-from knowledge_index.domain.principals import parse_principals
+from knowledge_index.domain.principals import Principal, parse_principals
 from knowledge_index.domain.search import SearchFilters
+from knowledge_index.evidence.issuing import open_issuer
+from knowledge_index.evidence.keys import parse_trusted_keys
+from knowledge_index.evidence.verifying import verify_receipt
 from knowledge_index.serve.calling import CALL_TIMEOUT_S, new_runner
 from knowledge_index.serve.mcp_server import UNAVAILABLE, build_server
 from knowledge_index.serve.tools import Caller, Toolbox
@@ -89,6 +92,30 @@ def test_a_model_that_does_not_answer_in_the_time_of_a_call_is_not_waited_for(
     assert 2 * settings.timeout_s < CALL_TIMEOUT_S
     assert asked["kind"] == "extractive"
     assert any("the gateway gave no answer" in note for note in asked["notes"])
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked"), [("search", {"query": "price of a gearbox"}), ("find_identifier", {"identifier": "12 O 345/25"})]
+)
+def test_a_receipt_comes_on_request_and_holds(
+    tool: str, asked: dict[str, str], shared_firm: SmallFirm, recorder: AccessRecorder
+) -> None:
+    issuer = open_issuer(shared_firm.home, recorder)
+    with shared_firm.retrieval() as service:
+        toolbox = Toolbox(service, recorder, AppConfig().retrieval, issuer=issuer)
+        with_receipt = call(toolbox, tool, **asked, receipt=True, limit=3).structured_content
+        without = call(toolbox, tool, **asked, limit=3).structured_content
+        refused = call(replace(toolbox, issuer=None), tool, **asked, receipt=True)
+    keys = parse_trusted_keys(b"".join(each.pem for each in issuer.keys.public_keys()), "keys")
+    first = with_receipt["hits"][0]
+    verified = verify_receipt(with_receipt["receipt"].encode(), keys, first["untrusted_text"])
+    assert verified.passed
+    assert verified.receipt is not None
+    assert [each.start_char for each in verified.receipt.results] == [
+        each["citation"]["start_char"] for each in with_receipt["hits"]
+    ]
+    assert without == {**with_receipt, "receipt": None}
+    assert refused.is_error
 
 
 def test_a_failure_tells_the_caller_nothing_and_the_operator_where(

@@ -27,6 +27,7 @@ class AuditAction(StrEnum):
     VERSIONS = "versions"
     MATTERS = "matters"
     TOKEN = "token"
+    SIGNING_KEY = "signing-key"
 
 
 @dataclass(frozen=True)

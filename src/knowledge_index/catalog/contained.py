@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Connection, func, insert, select, update
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.records import ContainedFileRecord, ContainedObject, ObjectError, ObjectState
 
 _OBJECT = schema.source_object.c
@@ -136,6 +137,7 @@ class Contained:
     def _end(self, object_ids: Iterable[int], state: ObjectState, at: str) -> None:
         """End objects, and all that lies in them."""
         for object_id in object_ids:
+            Meta(self._connection).note_passage_write()
             self._connection.execute(
                 update(schema.source_object).where(_OBJECT.id == object_id).values(state=state, ended_at=at)
             )

@@ -19,6 +19,7 @@ from knowledge_index.catalog.contained import Contained
 from knowledge_index.catalog.conversions import Conversions
 from knowledge_index.catalog.documents import Documents
 from knowledge_index.catalog.holds import Holds
+from knowledge_index.catalog.leaves import Leaves
 from knowledge_index.catalog.mails import Mails
 from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.objects import Objects
@@ -52,6 +53,7 @@ class CatalogSession:
         self.changes = Changes(connection)
         self.passages = Passages(connection)
         self.documents = Documents(connection)
+        self.leaves = Leaves(connection)
         self.principals = Principals(connection)
         self.access_tokens = AccessTokens(connection)
         self.wall_openings = WallOpenings(connection)

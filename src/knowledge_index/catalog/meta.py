@@ -55,6 +55,17 @@ class Meta:
         """Say that it is so at this moment."""
         self._set("row_changes_settled", str(self.row_changes()))
 
+    def passage_state(self) -> str:
+        """A mark that is another one after every change of what passages there are, and of who may see them.
+
+        With a scope's digest it names a set of visible passages.
+        """
+        return f"{self.row_changes()}-{self._get('passage_writes') or 0}"
+
+    def note_passage_write(self) -> None:
+        """Count a write of passages that took no row's support away, in the transaction that makes it."""
+        self._set("passage_writes", str(int(self._get("passage_writes") or 0) + 1))
+
     def index_intent(self) -> frozenset[str]:
         """Keys of rows that are being written or removed: an index may hold them, the catalog does not."""
         return frozenset(json.loads(self._get("index_intent") or "[]"))
@@ -70,6 +81,18 @@ class Meta:
     def set_embedding_signature(self, signature: str) -> None:
         """Record the signature that the vector index was made with."""
         self._set("embedding_signature", signature)
+
+    def index_makeup(self) -> tuple[str, str] | None:
+        """The chunker's signature and the index format that all passages were made with.
+
+        None while passages of two makeups stand side by side, and before the first.
+        """
+        makeup = json.loads(self._get("index_makeup") or "null")
+        return None if makeup is None else (makeup[0], makeup[1])
+
+    def set_index_makeup(self, makeup: tuple[str, str] | None) -> None:
+        """Record it."""
+        self._set("index_makeup", json.dumps(makeup))
 
     def _get(self, key: str) -> str | None:
         return self._connection.execute(_VALUE_OF, {"key": key}).scalar_one_or_none()

@@ -123,8 +123,10 @@ class Passages:
     def replace_chunks(self, object_id: int, chunks: Sequence[ChunkRecord], profile: ChunkRecord) -> None:
         """Set where the passages of an object stand, and which profile it has."""
         replaced = self._connection.execute(delete(schema.chunk).where(_CHUNK.object_id == object_id)).rowcount
+        meta = Meta(self._connection)
+        meta.note_passage_write()
         if replaced:
-            Meta(self._connection).note_row_change()
+            meta.note_row_change()
         self._connection.execute(
             insert(schema.chunk),
             [

@@ -126,6 +126,9 @@ class PipelineObjects:
             )
 
     def _update(self, object_id: int, **values: str | int | None) -> None:
+        if "converted_document_id" in values:
+            # Passages are seen through the text that they are spans of.
+            Meta(self._connection).note_passage_write()
         self._connection.execute(update(schema.source_object).where(_OBJECT.id == object_id).values(**values))
 
 

@@ -30,3 +30,13 @@ def windows_of(text: str) -> tuple[tuple[int, int], ...]:
             spans.append((first, first + len(stripped)))
         start = end
     return tuple(spans)
+
+
+def with_heading(heading: str, text: str) -> str:
+    """What is indexed of a text: its section's heading goes before it, where it does not begin with it."""
+    return text if text.startswith(heading) else f"{heading}\n{text}"
+
+
+def window_texts(heading: str, passage: str) -> list[str]:
+    """What is embedded of a passage: each of its windows under the section's heading."""
+    return [with_heading(heading, passage[start:end]) for start, end in windows_of(passage)]

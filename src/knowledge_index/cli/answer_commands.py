@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from knowledge_index.cli.evidence_commands import ReceiptOption, write_receipt
 from knowledge_index.cli.output import one_line, print_json, printable
 from knowledge_index.cli.state import State
 
@@ -34,6 +35,7 @@ def ask(
         list[str] | None, typer.Option("--matter", metavar="REF", help="Only this matter reference; repeatable.")
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what was searched, and with which words.")] = False,
+    receipt: ReceiptOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
     """Answer from the documents, citations checked."""
@@ -57,7 +59,26 @@ def ask(
         service = open_retrieval(state.home(), catalog, config, build_embedder(config.embedding))
         with catalog.transaction() as session:
             notes = caller_notes(session, caller)
-        answer = answer_question(service, state.recorder(), caller, question, config.retrieval, filters, limit, gateway)
+        recorder = state.recorder()
+        if receipt is None:
+            answer = answer_question(service, recorder, caller, question, config.retrieval, filters, limit, gateway)
+        else:
+            from knowledge_index.answers.receipts import answer_with_receipt
+            from knowledge_index.evidence.issuing import open_issuer
+
+            receipted = answer_with_receipt(
+                service,
+                recorder,
+                open_issuer(state.home(), recorder),
+                caller,
+                question,
+                config.retrieval,
+                filters,
+                limit,
+                gateway,
+            )
+            answer = receipted.answer
+            write_receipt(receipt, receipted.receipt)
     if as_json:
         print_json({"caller_notes": list(notes), "answer": answer})
         return

@@ -12,6 +12,7 @@ from knowledge_index.cli import (
     benchmark_commands,
     config_commands,
     doctor_commands,
+    evidence_commands,
     following_commands,
     pipeline_commands,
     search_commands,
@@ -64,6 +65,7 @@ following_commands.register(app)
 search_commands.register(app)
 serve_commands.register(app)
 answer_commands.register(app)
+evidence_commands.register(app)
 access_commands.register(app)
 audit_commands.register(app)
 benchmark_commands.register(app)

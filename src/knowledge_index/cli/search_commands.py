@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from knowledge_index.cli.evidence_commands import ReceiptOption, write_receipt
 from knowledge_index.cli.output import one_line, print_json, printable
 from knowledge_index.cli.state import State
 from knowledge_index.cli.tracked_changes import print_changes, print_deleted, print_state
@@ -41,6 +42,7 @@ def search(
     deleted: Annotated[
         bool, typer.Option("--deleted", help="Search only the wording that tracked changes deleted or moved away.")
     ] = False,
+    receipt: ReceiptOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
     """Search what the caller may see."""
@@ -56,6 +58,8 @@ def search(
     from knowledge_index.embed import build_embedder
     from knowledge_index.retrieval import open_retrieval, search_as, search_deleted_as
 
+    if deleted and receipt is not None:
+        raise UsageError("--deleted searches what no index holds, so there is no receipt of it; leave out --receipt")
     if deleted:
         with state.catalog() as catalog:
             print_deleted(
@@ -66,7 +70,18 @@ def search(
         service = open_retrieval(state.home(), catalog, config, build_embedder(config.embedding))
         with catalog.transaction() as session:
             notes = caller_notes(session, caller)
-        result = search_as(service, state.recorder(), caller, query, config.retrieval, filters, limit)
+        recorder = state.recorder()
+        if receipt is None:
+            result = search_as(service, recorder, caller, query, config.retrieval, filters, limit)
+        else:
+            from knowledge_index.evidence.issuing import open_issuer
+            from knowledge_index.retrieval.receipts import search_with_receipt_as
+
+            issuer = open_issuer(state.home(), recorder)
+            result, signed = search_with_receipt_as(
+                service, recorder, issuer, caller, query, config.retrieval, filters, limit
+            )
+            write_receipt(receipt, signed)
     if as_json:
         print_json(replace(result, notes=(*notes, *result.notes)))
         return

@@ -66,6 +66,7 @@ def mcp(
     from knowledge_index.access.tokens import DEFAULT_AUDIENCE
     from knowledge_index.answers import build_gateway
     from knowledge_index.embed import build_embedder
+    from knowledge_index.evidence.issuing import open_issuer
     from knowledge_index.retrieval import open_retrieval
     from knowledge_index.serve.http import parse_address, serve_http
     from knowledge_index.serve.stdio import serve_stdio
@@ -74,8 +75,10 @@ def mcp(
     address = None if http is None else parse_address(http, allow_remote=allow_remote)
     with state.catalog() as catalog:
         service = open_retrieval(state.home(), catalog, config, build_embedder(config.embedding))
+        recorder = state.recorder()
         gateway = build_gateway(config.gateway, os.environ)
-        toolbox = Toolbox(service, state.recorder(), config.retrieval, gateway)
+        issuer = open_issuer(state.home(), recorder)
+        toolbox = Toolbox(service, recorder, config.retrieval, gateway, issuer)
         if stated is not None:
             serve_stdio(toolbox, Caller(stated, (("door", "mcp stdio"),)))
         elif address is not None:

@@ -44,6 +44,16 @@ class Home:
         return self.folder / "cache" / "vectors.sqlite"
 
     @property
+    def trees_folder(self) -> Path:
+        """Merkle trees of what callers may see, made anew where they are missing."""
+        return self.folder / "cache" / "trees"
+
+    @property
+    def keys_folder(self) -> Path:
+        """The key that signs receipts, and all public keys that there ever were."""
+        return self.folder / "keys"
+
+    @property
     def writer_lock_file(self) -> Path:
         """Held by the one process that writes."""
         return self.folder / "writer.lock"

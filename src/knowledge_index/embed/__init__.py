@@ -1,7 +1,8 @@
 """How does text become a vector, and how is a passage judged against a query? Embedders and rerankers."""
 
 from knowledge_index.config.settings import EmbeddingSettings, RetrievalSettings
-from knowledge_index.embed.base import Embedder, EmbeddingSignature, Matrix, Reranker, Vector
+from knowledge_index.embed.base import Embedder, EmbeddingSignature, Matrix, ModelFile, Reranker, Vector
+from knowledge_index.embed.model_files import weights_root
 from knowledge_index.embed.vector_cache import CachedEmbedder, MemoisedEmbedder, VectorCache
 
 __all__ = [
@@ -10,11 +11,13 @@ __all__ = [
     "EmbeddingSignature",
     "Matrix",
     "MemoisedEmbedder",
+    "ModelFile",
     "Reranker",
     "Vector",
     "VectorCache",
     "build_embedder",
     "build_reranker",
+    "weights_root",
 ]
 
 

@@ -41,6 +41,15 @@ class EmbeddingSignature:
         return f"{self.model}|{self.weights_sha256}|{self.dimensions}|{self.pooling}|{self.max_tokens}|{self.runtime}"
 
 
+@dataclass(frozen=True)
+class ModelFile:
+    """One file of a loaded model: its path in the model's folder, with ``/``, and what its bytes hash to (hex)."""
+
+    path: str
+    sha256: str
+    size_bytes: int
+
+
 class TextModel(Protocol):
     """A loaded model. May be called from several threads at once."""
 
@@ -61,6 +70,14 @@ class Embedder(Protocol):
         """
         ...
 
+    def model_files(self) -> tuple[ModelFile, ...]:
+        """The files that the loaded model is read from, by path.
+
+        Raises:
+            ModelError: as :attr:`signature`.
+        """
+        ...
+
     def embed(self, texts: Sequence[str], on_done: Callable[[int], None] | None = None) -> Matrix:
         """Vectors of shape (len(texts), dimensions), float32, unit length.
 
@@ -71,6 +88,15 @@ class Embedder(Protocol):
 
 class Reranker(Protocol):
     """Scores how well each passage answers a query."""
+
+    @property
+    def name(self) -> str:
+        """The model's name as the settings have it."""
+        ...
+
+    def model_files(self) -> tuple[ModelFile, ...]:
+        """See :meth:`Embedder.model_files`."""
+        ...
 
     def score(self, query: str, passages: Sequence[str]) -> list[float]:
         """One score a passage, higher is better; comparable within one call only."""

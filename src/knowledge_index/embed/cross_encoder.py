@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from knowledge_index.domain.errors import ModelError
-from knowledge_index.embed.model_files import model_folder, weights_sha256
+from knowledge_index.embed.base import ModelFile
+from knowledge_index.embed.model_files import model_folder, snapshot_files, weights_sha256
 from knowledge_index.embed.quiet import silence_model_libraries
 
 
@@ -16,6 +18,19 @@ class CrossEncoderReranker:
         self._name = model
         self._lock = threading.Lock()
         self._model: Any = None
+        self._files: tuple[ModelFile, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """See :attr:`Reranker.name`; a local model is named by its folder's last part."""
+        folder = Path(self._name).expanduser()
+        return folder.resolve().name if folder.is_dir() else self._name
+
+    def model_files(self) -> tuple[ModelFile, ...]:
+        """See :meth:`Reranker.model_files`; hashed once, as long as the model stays loaded."""
+        if self._files is None:
+            self._files = snapshot_files(model_folder(self._name))
+        return self._files
 
     def score(self, query: str, passages: Sequence[str]) -> list[float]:
         """See :meth:`Reranker.score`; pairs are scored one at a time, so that neighbours do not change a score.

@@ -11,9 +11,9 @@ import numpy as np
 
 from knowledge_index.config.settings import EmbeddingSettings
 from knowledge_index.domain.errors import ModelError
-from knowledge_index.embed.base import EmbeddingSignature, Matrix, Runtime, TextModel, Vector
+from knowledge_index.embed.base import EmbeddingSignature, Matrix, ModelFile, Runtime, TextModel, Vector
 from knowledge_index.embed.bert_files import BertArchitecture, read_bert_architecture
-from knowledge_index.embed.model_files import model_folder, read_signature
+from knowledge_index.embed.model_files import model_folder, read_signature, snapshot_files
 
 _UNIT_TOLERANCE = 1e-5
 
@@ -38,11 +38,18 @@ class ModelEmbedder:
         self._lock = threading.Lock()
         self._found: _Located | None = None
         self._model: TextModel | None = None
+        self._files: tuple[ModelFile, ...] | None = None
 
     @property
     def signature(self) -> EmbeddingSignature:
         """See :attr:`Embedder.signature`; needs a tenth of a second for 90 MB of weights, and no model library."""
         return self._locate().signature
+
+    def model_files(self) -> tuple[ModelFile, ...]:
+        """See :meth:`Embedder.model_files`; hashed once, as long as the model stays loaded."""
+        if self._files is None:
+            self._files = snapshot_files(self._locate().folder)
+        return self._files
 
     def embed(self, texts: Sequence[str], on_done: Callable[[int], None] | None = None) -> Matrix:
         """See :meth:`Embedder.embed`; ``on_done`` is called from the calling thread.

@@ -12,7 +12,7 @@ from knowledge_index.config.settings import (
     EmbeddingSettings,
 )
 from knowledge_index.domain.errors import ModelError
-from knowledge_index.embed.base import EmbeddingSignature
+from knowledge_index.embed.base import EmbeddingSignature, ModelFile
 
 # Weights are read from safetensors alone: the pickles of older models run code when they are opened.
 _WEIGHTS_PATTERN = "*.safetensors"
@@ -84,6 +84,31 @@ def weights_sha256(folder: Path) -> str:
     if len(hashes) == 1:
         return hashes[0][1]
     return hashlib.sha256("".join(f"{path} {digest}\n" for path, digest in hashes).encode()).hexdigest()
+
+
+def snapshot_files(folder: Path) -> tuple[ModelFile, ...]:
+    """What a model is loaded from: weights, tokenizer and configuration, each hashed by its bytes, by path.
+
+    The names of a hub cache's blobs are never believed: they are what a server said, and for small files no SHA-256.
+    """
+    other_runtimes = {Path(pattern).parts[0] for pattern in _HUB_FILES_OF_OTHER_RUNTIMES}
+    found = {
+        file
+        for pattern in _HUB_FILES
+        for file in folder.rglob(pattern)
+        if not other_runtimes & set(file.relative_to(folder).parts[:-1])
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    }
+    files = sorted((file for file in found if file.is_file()), key=lambda file: file.relative_to(folder).as_posix())
+    return tuple(
+        ModelFile(file.relative_to(folder).as_posix(), _file_sha256(file), file.stat().st_size) for file in files
+    )
+
+
+def weights_root(files: Iterable[ModelFile]) -> str:
+    """Hex SHA-256 of one line a file, sorted by path, each as ``sha256sum`` prints it: hash, two spaces, path."""
+    lines = [f"{each.sha256}  {each.path}\n" for each in sorted(files, key=lambda file: file.path.encode())]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def read_signature(settings: EmbeddingSettings, folder: Path) -> EmbeddingSignature:

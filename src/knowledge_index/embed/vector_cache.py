@@ -11,7 +11,8 @@ import numpy as np
 
 from knowledge_index.domain.documents import sha256_text
 from knowledge_index.domain.errors import IndexStateError
-from knowledge_index.embed.base import Embedder, EmbeddingSignature, Matrix, Vector
+from knowledge_index.embed.base import Embedder, EmbeddingSignature, Matrix, ModelFile, Vector
+from knowledge_index.embed.model_files import weights_root
 
 _QUERY_BATCH = 500
 _BUSY_TIMEOUT_S = 30.0
@@ -24,7 +25,12 @@ CREATE TABLE IF NOT EXISTS vectors (
     text_sha256 BLOB NOT NULL,
     vector BLOB NOT NULL,
     PRIMARY KEY (signature_id, text_sha256)
-)
+);
+CREATE TABLE IF NOT EXISTS origins (
+    signature_id TEXT NOT NULL,
+    weights_root TEXT NOT NULL,
+    PRIMARY KEY (signature_id, weights_root)
+);
 """
 
 
@@ -63,6 +69,21 @@ class VectorCache:
         with self._transaction() as connection:
             connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
 
+    def origins(self, signature: EmbeddingSignature) -> frozenset[str]:
+        """The weights roots of the models that made vectors of this signature.
+
+        A signature names the weights alone; with another tokenizer or configuration the same weights make other
+        vectors, and then there are two.
+        """
+        with self._transaction() as connection:
+            rows = connection.execute("SELECT weights_root FROM origins WHERE signature_id = ?", (signature.id,))
+            return frozenset(root for (root,) in rows)
+
+    def note_origin(self, signature: EmbeddingSignature, root: str) -> None:
+        """Record that a model with this weights root makes vectors of this signature."""
+        with self._transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO origins VALUES (?, ?)", (signature.id, root))
+
     def close(self) -> None:
         """Let go of the file; a later call opens it again."""
         with self._lock:
@@ -89,7 +110,7 @@ class VectorCache:
         connection = sqlite3.connect(self._file, timeout=_BUSY_TIMEOUT_S, check_same_thread=False)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute(_SCHEMA)
+        connection.executescript(_SCHEMA)
         return connection
 
 
@@ -104,11 +125,16 @@ class CachedEmbedder:
         self._cache = cache
         self.computed = 0
         self.reused = 0
+        self._is_origin_noted = False
 
     @property
     def signature(self) -> EmbeddingSignature:
         """The signature of the embedder beneath."""
         return self._embedder.signature
+
+    def model_files(self) -> tuple[ModelFile, ...]:
+        """The files of the embedder beneath."""
+        return self._embedder.model_files()
 
     def embed(self, texts: Sequence[str], on_done: Callable[[int], None] | None = None) -> Matrix:
         """See :meth:`Embedder.embed`; what is computed is stored batch by batch, so that a killed run keeps it."""
@@ -130,6 +156,8 @@ class CachedEmbedder:
         if on_done and filled:
             on_done(filled)
         missing = [key for key in positions if key not in known]
+        if missing:
+            self._note_origin(signature)
         for start in range(0, len(missing), _STORE_BATCH):
             batch = missing[start : start + _STORE_BATCH]
             matrix = self._embedder.embed([texts[positions[key][0]] for key in batch], on_done)
@@ -140,6 +168,11 @@ class CachedEmbedder:
             if on_done and repetitions:
                 on_done(repetitions)
         return result
+
+    def _note_origin(self, signature: EmbeddingSignature) -> None:
+        if not self._is_origin_noted:
+            self._cache.note_origin(signature, weights_root(self.model_files()))
+            self._is_origin_noted = True
 
 
 class MemoisedEmbedder:
@@ -158,6 +191,10 @@ class MemoisedEmbedder:
     def signature(self) -> EmbeddingSignature:
         """The signature of the embedder beneath."""
         return self._embedder.signature
+
+    def model_files(self) -> tuple[ModelFile, ...]:
+        """The files of the embedder beneath."""
+        return self._embedder.model_files()
 
     def embed(self, texts: Sequence[str], on_done: Callable[[int], None] | None = None) -> Matrix:
         """See :meth:`Embedder.embed`."""

@@ -30,6 +30,7 @@ __all__ = [
     "VectorIndex",
     "VectorRow",
     "holds_indexes",
+    "index_format",
     "open_lexical_index",
     "open_profile_index",
     "open_vector_index",
@@ -44,6 +45,13 @@ def holds_indexes(lexical_folder: Path, profile_folder: Path, vector_folder: Pat
     from knowledge_index.index.lance_vector import holds_table
 
     return holds_manifest(lexical_folder) and holds_manifest(profile_folder) and holds_table(vector_folder)
+
+
+def index_format() -> str:
+    """The forms in which the indexes lie on disk, in one line."""
+    from knowledge_index.index.compartments import FORMAT
+
+    return f"compartments-{FORMAT} lance"
 
 
 def open_lexical_index(folder: Path) -> LexicalIndex:

@@ -44,7 +44,7 @@ from knowledge_index.index.segment import (
 )
 
 # Raised whenever the files' form or the analysis changes: terms made by another one would not be found.
-_FORMAT = 2
+FORMAT = 2
 _MANIFEST_NAME = "CURRENT"
 _SEGMENT_SUFFIX = ".segment"
 _OPEN_ATTEMPTS = 5
@@ -323,7 +323,7 @@ class CompartmentedLexicalIndex:
     def _bring_into_force(self, manifest: _Manifest) -> None:
         """Replace the manifest, then remove what it does not name."""
         content = {
-            "format": _FORMAT,
+            "format": FORMAT,
             "next_number": manifest.next_number,
             "compartments": {
                 each: [asdict(file) for file in files] for each, files in sorted(manifest.compartments.items())
@@ -353,7 +353,7 @@ class CompartmentedLexicalIndex:
                 return self._known[1]
             content = json.loads(file.read_text(encoding="utf-8"))
             found = int(content["format"])
-            if found == _FORMAT:
+            if found == FORMAT:
                 compartments = {
                     each: tuple(_SegmentFile(**file) for file in files)
                     for each, files in content["compartments"].items()
@@ -367,7 +367,7 @@ class CompartmentedLexicalIndex:
                 f"{file}: is damaged ({error}): run 'ki doctor --repair', which makes the index anew"
             ) from error
         raise IndexStateError(
-            f"{self._folder}: the lexical index has format {found}, this version reads {_FORMAT}: "
+            f"{self._folder}: the lexical index has format {found}, this version reads {FORMAT}: "
             "run 'ki doctor --repair', which makes it anew"
         )
 

@@ -18,7 +18,7 @@ from knowledge_index.catalog.records import (
     window_keys,
 )
 from knowledge_index.chunking.base import Chunker
-from knowledge_index.chunking.windows import WINDOWS_SIGNATURE, windows_of
+from knowledge_index.chunking.windows import WINDOWS_SIGNATURE, window_texts, windows_of, with_heading
 from knowledge_index.domain.languages import Language, language_of
 from knowledge_index.embed import Embedder
 from knowledge_index.index.base import LexicalRow, ProfileRow, VectorRow
@@ -70,16 +70,6 @@ def profile_row(row: IndexRowRecord, text: str) -> ProfileRow:
 
 def _language_of_row(row: IndexRowRecord) -> Language:
     return Language.GERMAN if any(term.startswith(_GERMAN_TERM) for term in row.terms) else Language.NONE
-
-
-def with_heading(heading: str, text: str) -> str:
-    """What is indexed of a text: its section's heading goes before it, where it does not begin with it."""
-    return text if text.startswith(heading) else f"{heading}\n{text}"
-
-
-def window_texts(heading: str, passage: str) -> list[str]:
-    """What is embedded of a passage: each of its windows under the section's heading."""
-    return [with_heading(heading, passage[start:end]) for start, end in windows_of(passage)]
 
 
 def vector_rows(passages: Sequence[tuple[IndexRowRecord, str]], embedder: Embedder) -> list[VectorRow]:

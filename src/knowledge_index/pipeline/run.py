@@ -10,12 +10,18 @@ from knowledge_index.config.home import Home
 from knowledge_index.domain.errors import KnowledgeIndexError
 from knowledge_index.domain.progress import Progress
 from knowledge_index.embed import CachedEmbedder, Embedder, VectorCache
-from knowledge_index.index import holds_indexes, open_lexical_index, open_profile_index, open_vector_index
+from knowledge_index.index import (
+    holds_indexes,
+    index_format,
+    open_lexical_index,
+    open_profile_index,
+    open_vector_index,
+)
 from knowledge_index.pipeline.converting import known_text, needs_conversion, quarantine_bug
 from knowledge_index.pipeline.doctor import Doctor
 from knowledge_index.pipeline.enriching import ENRICHER_VERSION, enrich_document
 from knowledge_index.pipeline.indexing import Indexer
-from knowledge_index.pipeline.passages import fingerprint_of
+from knowledge_index.pipeline.passages import ROWS_VERSION, fingerprint_of
 from knowledge_index.pipeline.read_ahead import ReadAhead
 from knowledge_index.pipeline.relating import renew_relations
 from knowledge_index.pipeline.report import RunReport
@@ -118,6 +124,7 @@ def _index(
     """Returns the ids of the objects that were taken in."""
     chunker = build_chunker(config.chunking)
     signature = embedder.signature.id
+    makeup = (chunker.signature, f"rows {ROWS_VERSION} {index_format()}")
     with catalog.transaction() as session:
         objects = session.pipeline_objects.current()
         to_unindex = session.pipeline_objects.to_unindex()
@@ -131,9 +138,12 @@ def _index(
         and each.converted_document_id is not None
         and each.index_fingerprint != fingerprint_of(each, chunker.signature, signature)
     ]
-    if limit is not None:
-        report.left_for_later += max(0, len(waiting) - limit)
-        waiting = waiting[:limit]
+    with catalog.transaction() as session:
+        if session.meta.index_makeup() != makeup:
+            session.meta.set_index_makeup(None if waiting and row_count else makeup)
+    left = 0 if limit is None else max(0, len(waiting) - limit)
+    report.left_for_later += left
+    waiting = waiting[:limit]
     if not (waiting or to_unindex or unfinished or index_is_gone):
         return set()
     lexical = open_lexical_index(home.lexical_folder)
@@ -163,4 +173,7 @@ def _index(
                 task.advance(indexer.index(each))
             task.advance(indexer.flush())
         indexer.finish()
+    if not left:
+        with catalog.transaction() as session:
+            session.meta.set_index_makeup(makeup)
     return {each.id for each in waiting}

@@ -62,6 +62,9 @@ class SearchAnswer(_Answer):
 
     hits: tuple[FoundPassage, ...]
     notes: tuple[str, ...]
+    receipt: str | None = Field(
+        default=None, description="a signed receipt, canonical JSON: keep it to the byte; None unless it was asked for"
+    )
 
 
 class PassageAnswer(_Answer):

@@ -14,8 +14,10 @@ from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.identifiers import extract_identifiers
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.search import SearchFilters
+from knowledge_index.evidence.issuing import ReceiptIssuer
 from knowledge_index.retrieval import RetrievalService, search_as, show_as
 from knowledge_index.retrieval.browsing import list_matters_as, list_versions_as, read_document_as
+from knowledge_index.retrieval.receipts import search_with_receipt_as
 from knowledge_index.serve.results import (
     AskAnswer,
     DocumentAnswer,
@@ -43,6 +45,7 @@ _GATEWAY_TIME_S = 20.0
 _Limit = Annotated[int, Field(ge=1, le=MAX_HITS, description="how many passages at most")]
 _MatterRef = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
 _Matters = Annotated[list[_MatterRef], Field(max_length=50, description="only these matter references; none: all")]
+_Receipt = Annotated[bool, Field(description="also return a signed receipt of the result, for checking it elsewhere")]
 _Id = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
 
 
@@ -65,6 +68,7 @@ class SearchArguments(_Arguments):
     query: str = Field(max_length=MAX_QUERY_CHARS, description="words, a question, a quotation or a reference")
     limit: _Limit = 10
     matters: _Matters = []
+    receipt: _Receipt = False
 
 
 class FindIdentifierArguments(_Arguments):
@@ -75,6 +79,7 @@ class FindIdentifierArguments(_Arguments):
     )
     limit: _Limit = 10
     matters: _Matters = []
+    receipt: _Receipt = False
 
 
 class GetPassageArguments(_Arguments):
@@ -127,12 +132,14 @@ class Toolbox:
     """The tools over one installation; each call compiles the caller's scope anew and is in the audit log.
 
     ``settings`` are those of a search. With a ``gateway``, a model words the answers, within the time of a call.
+    ``issuer`` signs receipts on request; where it is None, a call that asks for one is refused.
     """
 
     service: RetrievalService
     recorder: AccessRecorder
     settings: RetrievalSettings
     gateway: Gateway | None = None
+    issuer: ReceiptIssuer | None = None
 
     def tools(self) -> tuple[Tool, ...]:
         """All tools that there are."""
@@ -193,22 +200,34 @@ class Toolbox:
         )
 
     def _search(self, caller: Caller, arguments: SearchArguments) -> SearchAnswer:
-        return self._found(caller, arguments.query, self.settings, arguments.matters, arguments.limit)
+        return self._found(caller, arguments.query, self.settings, arguments)
 
     def _find_identifier(self, caller: Caller, arguments: FindIdentifierArguments) -> SearchAnswer:
         if not extract_identifiers(arguments.identifier):
             raise UsageError("no reference of a known form was given; use search for words")
         alone = {"weight_lexical": 0.0, "weight_semantic": 0.0, "weight_identifier": 1.0, "rerank_enabled": False}
         settings = RetrievalSettings.model_validate({**self.settings.model_dump(), **alone})
-        return self._found(caller, arguments.identifier, settings, arguments.matters, arguments.limit)
+        return self._found(caller, arguments.identifier, settings, arguments)
 
     def _found(
-        self, caller: Caller, query: str, settings: RetrievalSettings, matters: list[str], limit: int
+        self,
+        caller: Caller,
+        query: str,
+        settings: RetrievalSettings,
+        arguments: SearchArguments | FindIdentifierArguments,
     ) -> SearchAnswer:
-        filters = SearchFilters(frozenset(matters))
-        result = search_as(self.service, self._recorder(caller), caller.principals, query, settings, filters, limit)
+        filters = SearchFilters(frozenset(arguments.matters))
+        asked = (caller.principals, query, settings, filters, arguments.limit)
+        receipt = None
+        if not arguments.receipt:
+            result = search_as(self.service, self._recorder(caller), *asked)
+        elif self.issuer is None:
+            raise UsageError("receipts are not issued here; ask without one")
+        else:
+            result, signed = search_with_receipt_as(self.service, self._recorder(caller), self.issuer, *asked)
+            receipt = signed.decode("utf-8")
         notes = (*self._caller_notes(caller), *result.notes)
-        return SearchAnswer(hits=tuple(map(found_passage, result.hits)), notes=notes)
+        return SearchAnswer(hits=tuple(map(found_passage, result.hits)), notes=notes, receipt=receipt)
 
     def _get_passage(self, caller: Caller, arguments: GetPassageArguments) -> PassageAnswer:
         hit_id = arguments.hit_id.strip()

@@ -13,6 +13,7 @@ from knowledge_index.chunking import build_chunker
 from knowledge_index.chunking.base import Chunker
 from knowledge_index.chunking.fixed import FixedWindowChunker
 from knowledge_index.chunking.published_clause import PublishedClauseChunker
+from knowledge_index.chunking.windows import with_heading
 from knowledge_index.config import ChunkingSettings
 from knowledge_index.domain.documents import Chunk
 from knowledge_index.domain.grants import Access, Grant, Scope
@@ -29,7 +30,6 @@ from knowledge_index.index import (
     open_lexical_index,
     open_vector_index,
 )
-from knowledge_index.pipeline.passages import with_heading
 from knowledge_index.retrieval.fusion import leg_scores
 
 # Cormack, Clarke and Büttcher 2009, which the published hybrid follows.

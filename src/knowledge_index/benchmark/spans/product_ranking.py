@@ -13,6 +13,7 @@ from knowledge_index.benchmark.spans.ranking import ChunkPlace, IndexedChunk, Ra
 from knowledge_index.catalog import open_catalog
 from knowledge_index.catalog.records import RowKind
 from knowledge_index.chunking import build_chunker
+from knowledge_index.chunking.windows import with_heading
 from knowledge_index.config import AppConfig
 from knowledge_index.config.home import Home
 from knowledge_index.domain.errors import InputError
@@ -20,7 +21,6 @@ from knowledge_index.domain.progress import Progress
 from knowledge_index.domain.search import SearchFilters, SearchHit
 from knowledge_index.embed import Embedder
 from knowledge_index.pipeline import run_pipeline
-from knowledge_index.pipeline.passages import with_heading
 from knowledge_index.retrieval import open_retrieval
 from knowledge_index.sources import LOCAL_FS, open_source
 from knowledge_index.sources.sync import sync_source

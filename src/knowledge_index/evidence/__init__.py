@@ -1,0 +1,1 @@
+"""What was shown, provably: receipts, Merkle trees, keys, verification."""
