@@ -25,6 +25,7 @@ from knowledge_index.catalog.objects import Objects
 from knowledge_index.catalog.passages import Passages
 from knowledge_index.catalog.pipeline_objects import PipelineObjects
 from knowledge_index.catalog.principals import Principals
+from knowledge_index.catalog.properties import Properties
 from knowledge_index.catalog.sources import Sources
 from knowledge_index.catalog.status import Status
 from knowledge_index.catalog.versions import Versions
@@ -52,6 +53,7 @@ class CatalogSession:
         self.changes = Changes(connection)
         self.passages = Passages(connection)
         self.documents = Documents(connection)
+        self.properties = Properties(connection)
         self.principals = Principals(connection)
         self.access_tokens = AccessTokens(connection)
         self.wall_openings = WallOpenings(connection)

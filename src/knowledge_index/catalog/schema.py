@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = "3"
+SCHEMA_VERSION = "4"
 
 metadata = MetaData()
 
@@ -97,6 +97,8 @@ converted_document = Table(
     Column("original_text_sha256", String, nullable=True),
     Column("marked_text", Text, nullable=True),
     Column("enricher_version", String, nullable=True),
+    Column("language", String, nullable=True),
+    Column("opening_type", String, nullable=True),
     UniqueConstraint("blob_sha256", "converter_name", "converter_version"),
 )
 
@@ -201,6 +203,11 @@ source_object = Table(
     Column("order_evidence", Text, nullable=True),
     Column("matter_ref", Text, nullable=True),
     Column("matter_title", Text, nullable=True),
+    # What filters ask for; the day in ISO 8601.
+    Column("document_type", String, nullable=True),
+    Column("language", String, nullable=True),
+    Column("document_date", String, nullable=True),
+    Column("date_evidence", String, nullable=True),
     Column("compared_as", String, nullable=True),
     Column("quarantine_class", String, nullable=True),
     Column("quarantine_message", Text, nullable=True),
@@ -224,6 +231,17 @@ Index(
 )
 Index("source_object_key", source_object.c.object_key)
 Index("source_object_document", source_object.c.document_key)
+# All that a filter reads of an object but its path, so that the wide rows of the table stay unread.
+Index(
+    "source_object_filter",
+    source_object.c.acl_class_id,
+    source_object.c.document_type,
+    source_object.c.language,
+    source_object.c.version_status,
+    source_object.c.document_date,
+    sqlite_where=text("state = 'current'"),
+)
+Index("source_object_path", source_object.c.path, sqlite_where=text("state = 'current'"))
 
 # The secret of a token is kept as its SHA-256 alone; a token that has ended stays, so that its id is never another's.
 access_token = Table(

@@ -21,7 +21,7 @@ from knowledge_index.chunking.base import Chunker
 from knowledge_index.chunking.windows import WINDOWS_SIGNATURE, windows_of
 from knowledge_index.embed import Embedder
 from knowledge_index.index.base import LexicalRow, ProfileRow, VectorRow
-from knowledge_index.pipeline.enriching import ENRICHER_VERSION
+from knowledge_index.pipeline.enriching import IDENTIFIERS_VERSION
 
 ROWS_VERSION = f"2 {WINDOWS_SIGNATURE}"
 
@@ -148,7 +148,7 @@ def fingerprint_of(each: PipelineObject, chunker_signature: str, embedding_signa
     content = [
         each.text_sha256,
         f"{each.converter_name} {each.converter_version}",
-        ENRICHER_VERSION,
+        IDENTIFIERS_VERSION,
         ROWS_VERSION,
         chunker_signature,
         embedding_signature,
