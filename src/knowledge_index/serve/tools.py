@@ -9,10 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from knowledge_index.access import caller_notes
 from knowledge_index.access.recording import AccessRecorder
 from knowledge_index.config import RetrievalSettings
+from knowledge_index.domain.document_types import DocumentType
 from knowledge_index.domain.errors import UsageError
+from knowledge_index.domain.filter_words import parsed_filters
 from knowledge_index.domain.identifiers import extract_identifiers
+from knowledge_index.domain.languages import DocumentLanguage
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.search import SearchFilters
+from knowledge_index.domain.versions import VersionStatus
 from knowledge_index.retrieval import RetrievalService, search_as, show_as
 from knowledge_index.retrieval.browsing import list_matters_as, list_versions_as, read_document_as
 from knowledge_index.serve.asking import Answerer, ask_answer
@@ -40,6 +44,7 @@ _MAX_NAME_CHARS = 300
 _Limit = Annotated[int, Field(ge=1, le=MAX_HITS, description="how many passages at most")]
 _MatterRef = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
 _Matters = Annotated[list[_MatterRef], Field(max_length=50, description="only these matter references; none: all")]
+_Day = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", description="a day, as 2026-03-31")]
 _Id = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
 
 
@@ -62,6 +67,29 @@ class SearchArguments(_Arguments):
     query: str = Field(max_length=MAX_QUERY_CHARS, description="words, a question, a quotation or a reference")
     limit: _Limit = 10
     matters: _Matters = []
+    document_types: list[Annotated[DocumentType, Field(strict=False)]] = Field([], max_length=50)
+    version_statuses: list[Annotated[VersionStatus, Field(strict=False)]] = Field([], max_length=50)
+    languages: list[Annotated[DocumentLanguage, Field(strict=False)]] = Field([], max_length=50)
+    date_from: _Day | None = Field(None, description="only documents of this day or later")
+    date_to: _Day | None = Field(None, description="only documents of this day or earlier")
+    path_prefix: str = Field("", max_length=1000, description="only documents whose path begins so")
+    as_of: _Day | None = Field(
+        None,
+        description="of each paper only the latest version of that day, of those with one of version_statuses if given",
+    )
+
+    def filters(self) -> SearchFilters:
+        """The filters that they ask for."""
+        return parsed_filters(
+            matters=self.matters,
+            document_types=self.document_types,
+            version_statuses=self.version_statuses,
+            languages=self.languages,
+            date_from=self.date_from,
+            date_to=self.date_to,
+            path_prefix=self.path_prefix,
+            as_of=self.as_of,
+        )
 
 
 class FindIdentifierArguments(_Arguments):
@@ -193,19 +221,19 @@ class Toolbox:
         return (*tools, ask)
 
     def _search(self, caller: Caller, arguments: SearchArguments) -> SearchAnswer:
-        return self._found(caller, arguments.query, self.settings, arguments.matters, arguments.limit)
+        return self._found(caller, arguments.query, self.settings, arguments.filters(), arguments.limit)
 
     def _find_identifier(self, caller: Caller, arguments: FindIdentifierArguments) -> SearchAnswer:
         if not extract_identifiers(arguments.identifier):
             raise UsageError("no reference of a known form was given; use search for words")
         alone = {"weight_lexical": 0.0, "weight_semantic": 0.0, "weight_identifier": 1.0, "rerank_enabled": False}
         settings = RetrievalSettings.model_validate({**self.settings.model_dump(), **alone})
-        return self._found(caller, arguments.identifier, settings, arguments.matters, arguments.limit)
+        filters = SearchFilters(frozenset(arguments.matters))
+        return self._found(caller, arguments.identifier, settings, filters, arguments.limit)
 
     def _found(
-        self, caller: Caller, query: str, settings: RetrievalSettings, matters: list[str], limit: int
+        self, caller: Caller, query: str, settings: RetrievalSettings, filters: SearchFilters, limit: int
     ) -> SearchAnswer:
-        filters = SearchFilters(frozenset(matters))
         result = search_as(self.service, self._recorder(caller), caller.principals, query, settings, filters, limit)
         with self.service.catalog.transaction() as session:
             notes = caller_notes(session, caller.principals)
