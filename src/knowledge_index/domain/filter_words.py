@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from datetime import date
 from enum import StrEnum
+from typing import TypeVar
 
 from knowledge_index.domain.document_dates import parsed_day
 from knowledge_index.domain.document_types import DocumentType
@@ -10,6 +11,8 @@ from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.languages import DocumentLanguage
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.domain.versions import VersionStatus
+
+_Member = TypeVar("_Member", bound=StrEnum)
 
 
 def parsed_filters(
@@ -40,7 +43,7 @@ def parsed_filters(
     )
 
 
-def _members[Member: StrEnum](what: str, members: type[Member], words: Collection[str]) -> frozenset[Member]:
+def _members(what: str, members: type[_Member], words: Collection[str]) -> frozenset[_Member]:
     found = set()
     for word in words:
         try:
