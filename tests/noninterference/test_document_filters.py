@@ -142,7 +142,10 @@ def test_every_leg_finds_what_fits_and_nothing_else(
 
 def test_what_fits_is_found_below_thousands_that_do_not(tmp_path: Path) -> None:
     firm = SmallFirm.in_folder(tmp_path / "firm")
-    nearer = [f"{number}. Gearbox\nThe gearbox of crane {number} is a gearbox." for number in range(1, 5001)]
+    # Each long enough to be a passage of its own.
+    nearer = [
+        f"{number}. Gearbox\n" + f"The gearbox of crane {number} is a gearbox. " * 12 for number in range(1, 5001)
+    ]
     with nothing_flushed():
         firm.write("m/Report.txt", "\n".join(nearer), "user:a")
         firm.write("m/Letter.txt", " ".join(["One gearbox among many other words of another kind."] * 20), "user:a")
