@@ -164,7 +164,7 @@ def passages(estate: VersionEstate, path: str) -> list[Occurrence]:
 def place_of(estate: VersionEstate, occurrence: Occurrence, *, one_place_a_paper: bool = True) -> BindingPlace:
     with estate.catalog.transaction() as session:
         scope = compile_scope(session, parse_principals(EVERYONE))
-        (place,) = binding_places(session, [occurrence], scope, one_place_a_paper=one_place_a_paper)
+        (place,) = binding_places(session, [occurrence], scope, one_place_a_paper=one_place_a_paper, fitting=list)
     return place
 
 
