@@ -1,7 +1,9 @@
 """A firm of two practice groups and a dozen small files on disk, with every store real and a made-up embedder."""
 
 import hashlib
+import itertools
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -45,6 +47,9 @@ LEASE_NOTE = f"{LEASE}/Übergabe.txt"
 LEASE_TERMS = f"{LEASE}/General terms.txt"
 LEASE_SECRET = f"{LEASE}/Board memo.txt"
 UNMAPPED = "Posteingang/Stray note.txt"
+
+# 10 January 2026, at the beginning of the day in UTC.
+_FILES_OF_S = 1_768_003_200
 
 CORPORATE = "group:corporate"
 REAL_ESTATE = "group:real-estate"
@@ -151,6 +156,7 @@ class SmallFirm:
     home: Home
     embedder: WordEmbedder = field(default_factory=WordEmbedder)
     acl: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    writes: Iterator[int] = field(default_factory=itertools.count)
 
     @classmethod
     def in_folder(cls, folder: Path) -> "SmallFirm":
@@ -194,6 +200,9 @@ class SmallFirm:
             book.save(file)
         else:
             file.write_text(content, encoding="utf-8")
+        # A day that no test's own day can be, and another moment for each write, so that a sync sees it.
+        moment_ns = (_FILES_OF_S + next(self.writes)) * 1_000_000_000
+        os.utime(file, ns=(moment_ns, moment_ns))
         if grants:
             self.grant(path, *grants)
 

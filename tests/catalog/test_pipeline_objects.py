@@ -113,11 +113,11 @@ def test_identifiers_are_replaced_as_a_whole_and_come_by_place(catalog: Catalog)
         document_id = session.conversions.add("ab" * 32, ConvertedDocument("x" * 50, None, "plain", "1"))
         first = StoredIdentifier("date", "1. Mai 2026", "2026-05-01", 10, 21)
         second = StoredIdentifier("amount", "5 EUR", "5.00 eur", 30, 35)
-        session.conversions.set_identifiers(document_id, "1", [second, first])
+        session.conversions.set_enriched(document_id, "1", [second, first])
         assert session.conversions.identifiers(document_id) == [first, second]
-        session.conversions.set_identifiers(document_id, "2", [second])
+        session.conversions.set_enriched(document_id, "2", [second])
         assert session.conversions.identifiers(document_id) == [second]
-        session.conversions.set_identifiers(document_id, "3", [])
+        session.conversions.set_enriched(document_id, "3", [])
         assert session.conversions.identifiers(document_id) == []
 
 
@@ -126,7 +126,7 @@ def test_the_enricher_version_comes_with_the_object(catalog: Catalog) -> None:
         builder = Builder(session)
         document_id = builder.convert(builder.object("a.txt"))
         assert session.pipeline_objects.current()[0].enricher_version is None
-        session.conversions.set_identifiers(document_id, "7", [])
+        session.conversions.set_enriched(document_id, "7", [])
         assert session.pipeline_objects.current()[0].enricher_version == "7"
 
 

@@ -22,10 +22,10 @@ ENGLISH = "The buyer shall pay the price within ten days of the date on which it
         (f"{ENGLISH} {ENGLISH} Anlage: Der Vertrag ist nicht kündbar.", Language.ENGLISH),
         (f"{GERMAN} {GERMAN} The Seller shall sign.", Language.GERMAN),
         ("Grundstück\tÜbergabe\tHöhe\n12\t13\t14", Language.GERMAN),
-        ("L'acheteur paie le prix dans les dix jours suivant la livraison des marchandises.", Language.NONE),
-        ("12.400,00 48.213 2026", Language.NONE),
-        ("Müller", Language.NONE),
-        ("", Language.NONE),
+        ("L'acheteur paie le prix dans les dix jours suivant la livraison des marchandises.", Language.UNKNOWN),
+        ("12.400,00 48.213 2026", Language.UNKNOWN),
+        ("Müller", Language.UNKNOWN),
+        ("", Language.UNKNOWN),
     ],
 )
 def test_function_words_tell_the_language(text, language):

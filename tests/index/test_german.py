@@ -137,7 +137,7 @@ def test_compounds_meet_over_a_part_that_both_have(tmp_path):
 
 
 def test_only_documents_in_german_are_taken_apart(tmp_path):
-    rows = rows_of("Der Mietvertrag endet.", language=Language.NONE)
+    rows = rows_of("Der Mietvertrag endet.", language=Language.UNKNOWN)
     rows += [LexicalRow("en", "class-a", "M-1", "The Mietvertrag ends.", (), Language.ENGLISH)]
     assert search(tmp_path, rows, "Vertrag") == {}
 

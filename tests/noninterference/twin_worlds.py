@@ -4,7 +4,8 @@ import os
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -14,8 +15,10 @@ from knowledge_index.benchmark.presets import PresetName, preset
 from knowledge_index.catalog import database
 from knowledge_index.config import AppConfig, RetrievalSettings
 from knowledge_index.domain.errors import KnowledgeIndexError
+from knowledge_index.domain.languages import Language
 from knowledge_index.domain.principals import parse_principals
 from knowledge_index.domain.search import SearchFilters
+from knowledge_index.domain.versions import VersionStatus
 from knowledge_index.retrieval import RetrievalService, open_retrieval, show_hit
 from small_firm import SmallFirm
 
@@ -69,6 +72,7 @@ class Request:
     settings: RetrievalSettings = field(default_factory=RetrievalSettings)
     matters: frozenset[str] = frozenset()
     limit: int = 10
+    filters: SearchFilters = field(default_factory=SearchFilters)
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ def _answer(world: World, request: Request) -> object:
         scope = compile_scope(session, principals)
         if request.kind == "status":
             return session.status.visible(scope)
-    filters = SearchFilters(request.matters)
+    filters = replace(request.filters, matter_refs=request.matters)
     return world.service.search(request.text, scope, request.settings, filters, request.limit)
 
 
@@ -196,7 +200,7 @@ def _live_through(firm: SmallFirm, visible: list[Paper], draw: random.Random) ->
 
 
 def _paper(draw: random.Random, name: str, grants: tuple[str, ...]) -> Paper:
-    version = draw.choice(["", "_draft", "_v2", "_executed"])
+    version = draw.choice(["", "_draft", "_v2", "_executed", "_draft_2026-02-10", "_2026-03-05"])
     return Paper(f"{draw.choice(MATTERS)}/{name}{version}.txt", text_of_a_paper(draw), grants)
 
 
@@ -253,4 +257,18 @@ def requests_for(world: World, hidden_ids: list[str], draw: random.Random, count
         matters = frozenset(draw.sample(["M-2026-0001", "M-2026-0002", "M-2026-0003"], draw.choice([0, 0, 0, 1, 2])))
         caller = CALLER if draw.random() < 0.95 else OUTSIDER
         made.append(Request("search", caller, " ".join(words), settings, matters, draw.choice([1, 3, 10, 50])))
+        made[-1] = replace(made[-1], filters=_filters(draw))
     return made[:count]
+
+
+def _filters(draw: random.Random) -> SearchFilters:
+    days = [date(2026, 1, 10), date(2026, 2, 10), date(2026, 2, 20), date(2026, 3, 5)]
+    kinds = {
+        "version_statuses": lambda: frozenset(draw.sample(list(VersionStatus), draw.choice([1, 2]))),
+        "as_of": lambda: draw.choice(days),
+        "date_from": lambda: draw.choice(days),
+        "path_prefix": lambda: draw.choice([*MATTERS, "M-2026-0001 Supply/paper"]),
+        "languages": lambda: frozenset({Language.UNKNOWN}),
+    }
+    wanted = draw.sample(sorted(kinds), draw.choice([0, 0, 1, 1, 2]))
+    return replace(SearchFilters(), **{name: kinds[name]() for name in wanted})

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge_index.retrieval.clauses import Language, Strength, load_clause_library, recognise
+from knowledge_index.domain.languages import Language
+from knowledge_index.retrieval.clauses import Strength, load_clause_library, recognise
 
 LIBRARY = load_clause_library()
 

@@ -148,7 +148,7 @@ def _places(estate: VersionEstate) -> list[tuple[str, str, int, OtherVersion | N
             session.passages.occurrences(session.passages.row_keys(RowKind.PASSAGE), scope),
             key=lambda each: (each.path, each.start_char),
         )
-        places = binding_places(session, found, scope, one_place_a_paper=True)
+        places = binding_places(session, found, scope, one_place_a_paper=True, fitting=list)
     return [
         (each.occurrence.path, each.occurrence.document_key, each.other_versions, each.most_binding) for each in places
     ]
@@ -164,7 +164,7 @@ def passages(estate: VersionEstate, path: str) -> list[Occurrence]:
 def place_of(estate: VersionEstate, occurrence: Occurrence, *, one_place_a_paper: bool = True) -> BindingPlace:
     with estate.catalog.transaction() as session:
         scope = compile_scope(session, parse_principals(EVERYONE))
-        (place,) = binding_places(session, [occurrence], scope, one_place_a_paper=one_place_a_paper)
+        (place,) = binding_places(session, [occurrence], scope, one_place_a_paper=one_place_a_paper, fitting=list)
     return place
 
 
@@ -184,7 +184,7 @@ def test_a_wording_is_shown_in_the_executed_pdf_that_breaks_its_lines_elsewhere(
     assert place.occurrence == pays
     assert (place.other_versions, place.most_binding) == (1, OtherVersion("m/supply-executed.pdf", EXECUTED))
 
-    assert place_of(estate, delivers, one_place_a_paper=False).occurrence == delivers
+    assert place_of(estate, delivers, one_place_a_paper=False, fitting=list).occurrence == delivers
 
 
 def test_two_passages_never_move_to_one_place(estate: VersionEstate) -> None:
@@ -194,5 +194,5 @@ def test_two_passages_never_move_to_one_place(estate: VersionEstate) -> None:
     drafts = passages(estate, "m/supply-draft.docx")
     with estate.catalog.transaction() as session:
         scope = compile_scope(session, parse_principals(EVERYONE))
-        places = binding_places(session, drafts, scope, one_place_a_paper=True)
+        places = binding_places(session, drafts, scope, one_place_a_paper=True, fitting=list)
     assert [each.occurrence.path for each in places] == ["m/supply-final.docx", "m/supply-draft.docx"]

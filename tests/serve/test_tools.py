@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from knowledge_index.access.recording import AccessRecorder
 from knowledge_index.answers import Gateway, answer_question
 from knowledge_index.answers.gateway import GatewayError
 from knowledge_index.config import AppConfig, GatewaySettings
-from knowledge_index.domain.principals import Principal, parse_principals
+from knowledge_index.domain.principals import parse_principals
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.evidence.issuing import open_issuer
 from knowledge_index.evidence.keys import parse_trusted_keys

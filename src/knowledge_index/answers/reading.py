@@ -1,7 +1,7 @@
 """Which passages an answer is made from: the question is searched, then what it asks inside the matters it names."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knowledge_index.access.recording import AccessRecorder
 from knowledge_index.answers.question import Question
@@ -64,7 +64,7 @@ def read_for(
     matters = _matters(question, first.hits, named)
     mention = frozenset(place for each in named.values() for place in each)
     query = question.rewritten(mention)
-    narrowed = SearchFilters(matters) if matters else filters
+    narrowed = replace(filters, matter_refs=matters) if matters else filters
     second = search_as(service, recorder, principals, query, settings, narrowed, deep)
     named = _named(question, [*first.hits, *second.hits])
     hits = _ordered(question, (first.hits, second.hits), named)[:limit]

@@ -8,7 +8,9 @@ from sqlalchemy import Connection, delete, insert, select, update
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.changes import Changes
 from knowledge_index.catalog.records import StoredIdentifier
+from knowledge_index.domain.document_types import DocumentType
 from knowledge_index.domain.documents import ConvertedDocument, sha256_text
+from knowledge_index.domain.languages import Language
 
 _DOCUMENT = schema.converted_document.c
 
@@ -73,8 +75,15 @@ class Conversions:
         text, original = self._connection.execute(statement).one()
         return str(text), None if original is None else str(original)
 
-    def set_identifiers(self, document_id: int, enricher_version: str, identifiers: Iterable[StoredIdentifier]) -> None:
-        """Replace the identifiers of a converted document."""
+    def set_enriched(
+        self,
+        document_id: int,
+        enricher_version: str,
+        identifiers: Iterable[StoredIdentifier],
+        language: Language = Language.UNKNOWN,
+        opening_type: DocumentType = DocumentType.UNKNOWN,
+    ) -> None:
+        """Replace what was found in the text of a converted document."""
         table = schema.identifier
         self._connection.execute(delete(table).where(table.c.converted_document_id == document_id))
         rows = [
@@ -93,7 +102,7 @@ class Conversions:
         self._connection.execute(
             update(schema.converted_document)
             .where(_DOCUMENT.id == document_id)
-            .values(enricher_version=enricher_version)
+            .values(enricher_version=enricher_version, language=language, opening_type=opening_type)
         )
 
     def identifiers(self, document_id: int) -> Sequence[StoredIdentifier]:

@@ -26,6 +26,7 @@ from knowledge_index.catalog.objects import Objects
 from knowledge_index.catalog.passages import Passages
 from knowledge_index.catalog.pipeline_objects import PipelineObjects
 from knowledge_index.catalog.principals import Principals
+from knowledge_index.catalog.properties import Properties
 from knowledge_index.catalog.sources import Sources
 from knowledge_index.catalog.status import Status
 from knowledge_index.catalog.versions import Versions
@@ -54,6 +55,7 @@ class CatalogSession:
         self.passages = Passages(connection)
         self.documents = Documents(connection)
         self.leaves = Leaves(connection)
+        self.properties = Properties(connection)
         self.principals = Principals(connection)
         self.access_tokens = AccessTokens(connection)
         self.wall_openings = WallOpenings(connection)

@@ -9,6 +9,7 @@ from sqlalchemy.dialects.sqlite import insert as insert_or_ignore
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.meta import Meta
+from knowledge_index.catalog.properties import properties_of
 from knowledge_index.catalog.records import (
     ChunkRecord,
     IndexRowRecord,
@@ -73,7 +74,8 @@ _PASSAGES_AT = text(
     SELECT substr(d.text, start_char + 1, end_char - start_char), d.degraded,
            (SELECT page.number FROM page_span AS page
             WHERE page.converted_document_id = d.id AND page.start_char <= place.start_char
-            ORDER BY page.start_char DESC LIMIT 1)
+            ORDER BY page.start_char DESC LIMIT 1),
+           o.document_type, o.language, o.document_date, o.date_evidence
     FROM place
     CROSS JOIN source_object AS o ON o.id = object_id
     CROSS JOIN converted_document AS d ON d.id = o.converted_document_id
@@ -310,7 +312,8 @@ class Passages:
         """What stands at each (object id, start, end), in the order given; the page is that of the start."""
         rows = self._connection.execute(_PASSAGES_AT, {"places": json.dumps(list(places))}).all()
         return [
-            ReadPassage(passage, ReadingNotes(page, tuple(json.loads(degraded)))) for passage, degraded, page in rows
+            ReadPassage(passage, ReadingNotes(page, tuple(json.loads(degraded))), properties_of(*properties))
+            for passage, degraded, page, *properties in rows
         ]
 
     def _in_their_papers(self, occurrences: Iterable[Occurrence], scope: Scope) -> list[Occurrence]:

@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from knowledge_index.domain.document_dates import DocumentDate
+from knowledge_index.domain.document_types import DocumentType
 from knowledge_index.domain.documents import TrackedChange
+from knowledge_index.domain.languages import Language
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.versions import PairEvidence, VersionStatus
 
@@ -141,6 +144,34 @@ class PipelineObject:
     quarantine_class: str | None
     quarantine_converter: str | None
     index_fingerprint: str | None
+
+
+@dataclass(frozen=True)
+class ObjectProperties:
+    """What filters ask of an object beside its path and its version's status; each is a fact of the object alone."""
+
+    document_type: DocumentType
+    language: Language
+    date: DocumentDate
+
+
+@dataclass(frozen=True)
+class DescribedObject:
+    """A current object with a text, with all that its properties are made from; None where there are none yet.
+
+    ``sent_at`` is when it was sent, if it is a mail that says so, ``sent_around_at`` the same of the nearest mail that
+    it lies in.
+    """
+
+    id: int
+    path: str
+    mtime_ns: int
+    is_mail: bool
+    sent_at: str | None
+    sent_around_at: str | None
+    language: Language
+    opening_type: DocumentType
+    properties: ObjectProperties | None
 
 
 @dataclass(frozen=True)
@@ -299,6 +330,7 @@ class ReadPassage:
 
     text: str
     notes: ReadingNotes
+    properties: ObjectProperties | None
 
 
 @dataclass(frozen=True)

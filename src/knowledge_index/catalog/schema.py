@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = "4"
+SCHEMA_VERSION = "5"
 
 metadata = MetaData()
 
@@ -94,6 +94,8 @@ converted_document = Table(
     Column("degraded", Text, nullable=False),
     Column("original_text_sha256", String, nullable=True),
     Column("enricher_version", String, nullable=True),
+    Column("language", String, nullable=True),
+    Column("opening_type", String, nullable=True),
     # Last, since SQLite walks through a long text to get at the columns behind it.
     Column("text", Text, nullable=False),
     Column("original_text", Text, nullable=True),
@@ -202,6 +204,11 @@ source_object = Table(
     Column("order_evidence", Text, nullable=True),
     Column("matter_ref", Text, nullable=True),
     Column("matter_title", Text, nullable=True),
+    # What filters ask for; the day in ISO 8601.
+    Column("document_type", String, nullable=True),
+    Column("language", String, nullable=True),
+    Column("document_date", String, nullable=True),
+    Column("date_evidence", String, nullable=True),
     Column("compared_as", String, nullable=True),
     Column("quarantine_class", String, nullable=True),
     Column("quarantine_message", Text, nullable=True),
@@ -226,6 +233,17 @@ Index(
 Index("source_object_acl_class", source_object.c.acl_class_id, source_object.c.state)
 Index("source_object_key", source_object.c.object_key)
 Index("source_object_document", source_object.c.document_key)
+# All that a filter reads of an object but its path, so that the wide rows of the table stay unread.
+Index(
+    "source_object_filter",
+    source_object.c.acl_class_id,
+    source_object.c.document_type,
+    source_object.c.language,
+    source_object.c.version_status,
+    source_object.c.document_date,
+    sqlite_where=text("state = 'current'"),
+)
+Index("source_object_path", source_object.c.path, sqlite_where=text("state = 'current'"))
 
 # The secret of a token is kept as its SHA-256 alone; a token that has ended stays, so that its id is never another's.
 access_token = Table(

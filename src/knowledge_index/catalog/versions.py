@@ -87,10 +87,11 @@ class VisiblePapers:
         """
         if own.version_status is not VersionStatus.UNKNOWN:
             return own
-        if redline := self.redline_of.get(object_id):
-            status, evidence = VersionStatus.DRAFT, f"redlined in {redline}"
-        elif word_file := self.word_file_of.get(object_id):
-            status, evidence = VersionStatus.FINAL, f"PDF with the wording of {word_file}"
+        status = self.status_of_silent(object_id)
+        if status is VersionStatus.DRAFT:
+            evidence = f"redlined in {self.redline_of[object_id]}"
+        elif status is VersionStatus.FINAL:
+            evidence = f"PDF with the wording of {self.word_file_of[object_id]}"
         else:
             return own
         _, _, numbers = own.version_order.partition(".")
@@ -109,6 +110,12 @@ class VisiblePapers:
             version_status=standing.version_status,
             version_order=standing.version_order,
         )
+
+    def status_of_silent(self, object_id: int) -> VersionStatus:
+        """The status in its chain of an object that says none of its own."""
+        if object_id in self.redline_of:
+            return VersionStatus.DRAFT
+        return VersionStatus.FINAL if object_id in self.word_file_of else VersionStatus.UNKNOWN
 
 
 class Versions:

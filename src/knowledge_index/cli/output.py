@@ -1,6 +1,7 @@
 """How results are printed."""
 
 import dataclasses
+import datetime
 import json
 import re
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output; dataclasses become objects, sets sorted lists."""
+    """One JSON document on standard output; dataclasses become objects, sets sorted lists, days ISO 8601."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
 
 
@@ -64,4 +65,6 @@ def _plain(value: object) -> object:
         return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
     if isinstance(value, frozenset | set):
         return sorted(value)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no JSON form")

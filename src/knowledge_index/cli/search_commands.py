@@ -36,6 +36,33 @@ def search(
     matter: Annotated[
         list[str] | None, typer.Option("--matter", metavar="REF", help="Only this matter reference; repeatable.")
     ] = None,
+    document_type: Annotated[
+        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only this type of document; repeatable.")
+    ] = None,
+    version_status: Annotated[
+        list[str] | None,
+        typer.Option("--version-status", metavar="STATUS", help="draft, final, executed or unknown; repeatable."),
+    ] = None,
+    language: Annotated[
+        list[str] | None, typer.Option("--language", metavar="LANGUAGE", help="en, de or unknown; repeatable.")
+    ] = None,
+    date_from: Annotated[
+        str | None, typer.Option("--from", metavar="DATE", help="Only documents of this day or later: 2026-03-31.")
+    ] = None,
+    date_to: Annotated[
+        str | None, typer.Option("--to", metavar="DATE", help="Only documents of this day or earlier.")
+    ] = None,
+    path: Annotated[
+        str | None, typer.Option("--path", metavar="PREFIX", help="Only documents whose path begins so.")
+    ] = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of",
+            metavar="DATE",
+            help="Of each paper only the latest version of that day; with --version-status, the latest of that status.",
+        ),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say what was recognised and how each hit was found.")
     ] = False,
@@ -46,13 +73,22 @@ def search(
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
     """Search what the caller may see."""
+    from knowledge_index.domain.filter_words import parsed_filters
     from knowledge_index.domain.principals import parse_principals
-    from knowledge_index.domain.search import SearchFilters
 
     state: State = context.obj
     caller = parse_principals(principals)
+    filters = parsed_filters(
+        matters=matter or (),
+        document_types=document_type or (),
+        version_statuses=version_status or (),
+        languages=language or (),
+        date_from=date_from,
+        date_to=date_to,
+        path_prefix=path,
+        as_of=as_of,
+    )
     config = state.load_config().config
-    filters = SearchFilters(frozenset(matter or ()))
 
     from knowledge_index.access import caller_notes
     from knowledge_index.embed import build_embedder
@@ -97,6 +133,8 @@ def search(
         typer.echo(f"{place:2}. {printable(hit.title)}  [{hit.version_status}]  {hit.score:.4f}")
         typer.echo(f"    {printable(f'{hit.source}:{hit.path}')}{_page(hit.page)}")
         typer.echo(f"    {printable(matter_name + ('  |  ' + hit.heading if hit.heading else ''))}")
+        dated = "" if hit.document_date is None else f"  |  {hit.document_date} ({hit.date_evidence})"
+        typer.echo(f"    type {hit.document_type}  |  language {hit.language}{dated}")
         typer.echo(f"    {one_line(hit.passage, 220)}")
         if hit.most_binding is not None:
             typer.echo(f"    also: {hit.most_binding.version_status} ({printable(hit.most_binding.path)})")

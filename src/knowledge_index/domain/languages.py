@@ -12,7 +12,7 @@ class Language(StrEnum):
 
     ENGLISH = "en"
     GERMAN = "de"
-    NONE = ""
+    UNKNOWN = "unknown"
 
 
 # Words that the other language lacks or hardly uses; so neither "die", "in", "an", "was" nor "war".
@@ -49,5 +49,5 @@ def language_of(text: str) -> Language:
         german += len(_UMLAUT.findall(text[:_LOOKED_AT_CHARS]))
     most = max(english, german)
     if english == german or most < max(_LEAST_WORDS, _LEAST_SHARE * len(words)):
-        return Language.NONE
+        return Language.UNKNOWN
     return Language.GERMAN if german > english else Language.ENGLISH

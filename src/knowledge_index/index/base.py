@@ -26,7 +26,7 @@ class LexicalRow:
     matter_ref: str
     text: str
     identifiers: tuple[str, ...]
-    language: Language = Language.NONE
+    language: Language = Language.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ProfileRow:
     matter_ref: str
     names: str
     text: str
-    language: Language = Language.NONE
+    language: Language = Language.UNKNOWN
 
 
 @dataclass(frozen=True)

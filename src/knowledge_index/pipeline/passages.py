@@ -23,7 +23,7 @@ from knowledge_index.domain.languages import Language, language_of
 from knowledge_index.embed import Embedder
 from knowledge_index.index.base import LexicalRow, ProfileRow, VectorRow
 from knowledge_index.index.german import GERMAN_SIGNATURE
-from knowledge_index.pipeline.enriching import ENRICHER_VERSION
+from knowledge_index.pipeline.enriching import IDENTIFIERS_VERSION
 
 ROWS_VERSION = f"3 {WINDOWS_SIGNATURE} {GERMAN_SIGNATURE}"
 # A row of a German document has a term that says so and by which version of the analysis: another version makes other
@@ -69,7 +69,7 @@ def profile_row(row: IndexRowRecord, text: str) -> ProfileRow:
 
 
 def _language_of_row(row: IndexRowRecord) -> Language:
-    return Language.GERMAN if any(term.startswith(_GERMAN_TERM) for term in row.terms) else Language.NONE
+    return Language.GERMAN if any(term.startswith(_GERMAN_TERM) for term in row.terms) else Language.UNKNOWN
 
 
 def vector_rows(passages: Sequence[tuple[IndexRowRecord, str]], embedder: Embedder) -> list[VectorRow]:
@@ -156,7 +156,7 @@ def fingerprint_of(each: PipelineObject, chunker_signature: str, embedding_signa
     content = [
         each.text_sha256,
         f"{each.converter_name} {each.converter_version}",
-        ENRICHER_VERSION,
+        IDENTIFIERS_VERSION,
         ROWS_VERSION,
         chunker_signature,
         embedding_signature,

@@ -19,7 +19,7 @@ from knowledge_index.index import (
 )
 from knowledge_index.pipeline.converting import known_text, needs_conversion, quarantine_bug
 from knowledge_index.pipeline.doctor import Doctor
-from knowledge_index.pipeline.enriching import ENRICHER_VERSION, enrich_document
+from knowledge_index.pipeline.enriching import ENRICHER_VERSION, enrich_document, renew_properties
 from knowledge_index.pipeline.indexing import Indexer
 from knowledge_index.pipeline.passages import ROWS_VERSION, fingerprint_of
 from knowledge_index.pipeline.read_ahead import ReadAhead
@@ -47,6 +47,7 @@ def run_pipeline(
     converted = convert_pending(home, catalog, config.conversion, report, limit=limit, progress=progress)
     renew_relations(catalog, forget_old_titles=False)
     _enrich(catalog, config, report, progress)
+    renew_properties(catalog)
     indexed = _index(home, catalog, config, embedder, report, limit, progress)
     report.objects = len(converted | indexed)
     return report

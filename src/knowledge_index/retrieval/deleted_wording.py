@@ -13,6 +13,7 @@ from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.domain.versions import VersionStatus
 from knowledge_index.index.analysis import indexing_analyzer, normalised, query_terms
+from knowledge_index.retrieval.filtering import fitting_objects
 from knowledge_index.retrieval.hit_ids import hit_id_of
 
 
@@ -63,6 +64,9 @@ def search_deleted(
         found: Iterator[DeletedWords] = session.changes.deleted_words(narrowed)
         if filters.matter_refs:
             found = (each for each in found if each.matter_ref in filters.matter_refs)
+        if filters.select_documents:
+            fit = fitting_objects(session, filters, narrowed)
+            found = (each for each in found if each.object_id in fit)
         matching = ((matched, each) for each in found if (matched := _matched(each.change.text, wanted)))
         best = heapq.nsmallest(limit, matching, key=lambda pair: (-pair[0], pair[1].object_key, pair[1].ordinal))
         hits = []

@@ -19,14 +19,10 @@ _MENTIONED = 10.0
 
 @dataclass(frozen=True)
 class FoundRows:
-    """What the legs found for one wording of the query: each leg's rows, best first, each once.
-
-    ``best_window`` is the window of a row that is nearest to the query, counted from 0.
-    """
+    """What the legs found for one wording of the query: each leg's rows, best first, each once."""
 
     lists: Mapping[Leg, Sequence[tuple[str, float]]]
     holding_wording: frozenset[str]
-    best_window: Mapping[str, int]
 
     @property
     def row_keys(self) -> set[str]:
@@ -71,7 +67,7 @@ class Legs:
             Leg.SEMANTIC: self.settings.weight_semantic,
             Leg.IDENTIFIER: self.settings.weight_identifier,
         }
-        return FoundRows({leg: [] for leg, weight in weights.items() if weight}, frozenset(), {})
+        return FoundRows({leg: [] for leg, weight in weights.items() if weight}, frozenset())
 
     def run(
         self,
@@ -90,28 +86,24 @@ class Legs:
         pool = settings.candidate_pool
         lists: dict[Leg, list[tuple[str, float]]] = {}
         wording: list[ScoredRow] = []
-        windows: dict[str, int] = {}
         if settings.weight_lexical:
             wording = self.lexical.search_text(query, scope, filters, pool, expansion)
             lists[Leg.LEXICAL] = [(row.row_key, row.score) for row in wording]
         if settings.weight_semantic:
             assert vector is not None
-            lists[Leg.SEMANTIC] = self._semantic(vector, scope, filters, pool, windows)
+            lists[Leg.SEMANTIC] = self._semantic(vector, scope, filters, pool)
         if settings.weight_identifier:
             found = self.lexical.search_identifiers(identifiers, scope, filters, pool) if identifiers else []
             lists[Leg.IDENTIFIER] = [(row.row_key, row.score) for row in found]
         holding = frozenset(row.row_key for row in wording if row.holds_wording)
-        return FoundRows(lists, holding, windows)
+        return FoundRows(lists, holding)
 
-    def _semantic(
-        self, vector: Vector, scope: Scope, filters: SearchFilters, pool: int, windows: dict[str, int]
-    ) -> list[tuple[str, float]]:
-        """A passage is as near as its nearest window; ``windows`` learns which that is."""
+    def _semantic(self, vector: Vector, scope: Scope, filters: SearchFilters, pool: int) -> list[tuple[str, float]]:
+        """A passage is as near as its nearest window."""
         best: dict[str, float] = {}
         for row in self.vectors.search(vector, scope, filters, pool):
-            row_key, window = window_of(row.row_key)
-            if row_key not in best:
-                best[row_key], windows[row_key] = row.score, window
+            row_key, _ = window_of(row.row_key)
+            best.setdefault(row_key, row.score)
         return list(best.items())
 
 

@@ -10,8 +10,10 @@ from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, CatalogSession
 from knowledge_index.catalog.records import Occurrence, ReadPassage
 from knowledge_index.config import RetrievalSettings
+from knowledge_index.domain.document_types import DocumentType
 from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.grants import Scope
+from knowledge_index.domain.languages import Language
 from knowledge_index.domain.search import LegRank, QueryExplanation, SearchFilters, SearchHit, SearchResult
 from knowledge_index.domain.versions import BINDING_FIRST, VersionStatus
 from knowledge_index.embed.base import Embedder, Reranker
@@ -32,6 +34,7 @@ from knowledge_index.retrieval.clauses import (
     mixed_vector,
     recognise,
 )
+from knowledge_index.retrieval.filtering import fitting, narrowed
 from knowledge_index.retrieval.hit_ids import hit_id_of
 from knowledge_index.retrieval.legs import (
     NO_DOCUMENTS,
@@ -117,7 +120,9 @@ class RetrievalService:
             explanation = _explanation(analysis, None, clauses, (), nothing, NO_DOCUMENTS, settings)
             return SearchResult((), _notes(settings), explanation)
         with self.catalog.transaction() as session:
-            filters = replace(filters, excluded_row_keys=session.passages.unsupported_row_keys(scope))
+            filters = replace(
+                narrowed(session, filters, scope), excluded_row_keys=session.passages.unsupported_row_keys(scope)
+            )
         found = self._found(legs, query, clauses, scope, filters)
         if found.holding_wording and any(each.strength is Strength.NAME for each in clauses):
             # "governing law" stands in many papers; who types it asks for the clause, however it is worded.
@@ -127,30 +132,30 @@ class RetrievalService:
         found_inside = None
         if named is not None:
             question = named.mention.rest
-            found_inside = self._found(legs, question, clauses, scope, replace(filters, only_row_keys=named.row_keys))
+            inside = named.row_keys if filters.only_row_keys is None else named.row_keys & filters.only_row_keys
+            found_inside = self._found(legs, question, clauses, scope, replace(filters, only_row_keys=inside))
         with self.catalog.transaction() as session:
             current_scope = compile_scope(session, scope.principals, self.clock())
-            narrowed = Scope(
+            scope_now = Scope(
                 scope.principals, scope.acl_class_ids & current_scope.acl_class_ids, current_scope.policy_epoch
             )
             row_keys = found.row_keys | (found_inside.row_keys if found_inside else set())
-            occurrences = session.passages.occurrences(row_keys, narrowed)
-            if filters.matter_refs:
-                occurrences = [each for each in occurrences if each.matter_ref in filters.matter_refs]
+            occurrences = fitting(session, session.passages.occurrences(row_keys, scope_now), filters, scope_now)
             known = {each.row_key for each in occurrences}
-            titles = _titles(session, named, narrowed) if named else ()
+            titles = _titles(session, named, filters, scope_now) if named else ()
             rows = found.fused(known, settings)
-            inside = found_inside.fused(known, settings) if found_inside else None
-            candidates = _ranked(_scored(occurrences, rows, inside, documents, analysis, settings), settings)
+            rows_inside = found_inside.fused(known, settings) if found_inside else None
+            candidates = _ranked(_scored(occurrences, rows, rows_inside, documents, analysis, settings), settings)
             depth = max(limit, _RERANK_DEPTH) if settings.rerank_enabled else limit
             candidates = [
-                replace(each, legs=_ranks(each.occurrence, rows, inside, documents)) for each in candidates[:depth]
+                replace(each, legs=_ranks(each.occurrence, rows, rows_inside, documents)) for each in candidates[:depth]
             ]
             places = binding_places(
                 session,
                 [each.occurrence for each in candidates],
-                narrowed,
+                scope_now,
                 one_place_a_paper=settings.collapse_per_document,
+                fitting=lambda found: fitting(session, found, filters, scope_now),
             )
             candidates = [
                 replace(each, occurrence=place.occurrence, place=place)
@@ -176,13 +181,14 @@ class RetrievalService:
         matches = self.profiles.search(query, scope, filters, settings.candidate_pool, german)
         with self.catalog.transaction() as session:
             profiles = session.passages.occurrences([row.row_key for row in matches.rows], scope)
+            profiles = fitting(session, profiles, filters, scope)
             known = {each.row_key for each in profiles}
             matches = replace(matches, rows=tuple(row for row in matches.rows if row.row_key in known))
             best = near_best(matches)
             named = None
             if settings.mentioned_first and may_name and best:
-                fitting = [each for each in profiles if each.row_key in best]
-                named = _named_papers(session, query, fitting, profiles, matches)
+                naming = [each for each in profiles if each.row_key in best]
+                named = _named_papers(session, query, naming, profiles, matches)
         mentioned = named.document_keys if named else frozenset()
         document_of = {each.row_key: each.document_key for each in profiles}
         return document_scores(matches, document_of, mentioned, settings), named
@@ -240,9 +246,9 @@ def _named_papers(
     return _NamedPapers(mention, document_keys, session.passages.row_keys_of_objects(versions), profile_keys)
 
 
-def _titles(session: CatalogSession, named: _NamedPapers, scope: Scope) -> tuple[str, ...]:
+def _titles(session: CatalogSession, named: _NamedPapers, filters: SearchFilters, scope: Scope) -> tuple[str, ...]:
     """The titles of the papers that the query names, as far as they may still be seen."""
-    seen = session.passages.occurrences(named.profile_keys, scope)
+    seen = fitting(session, session.passages.occurrences(named.profile_keys, scope), filters, scope)
     return tuple(dict.fromkeys(each.title for each in sorted(seen, key=_tie_key)))
 
 
@@ -357,6 +363,7 @@ def _latest_first(version_order: str) -> tuple[int, ...]:
 
 
 def _hit(candidate: _Candidate, passage: ReadPassage) -> SearchHit:
+    properties = passage.properties
     each = candidate.occurrence
     return SearchHit(
         hit_id=hit_id_of(each),
@@ -375,6 +382,10 @@ def _hit(candidate: _Candidate, passage: ReadPassage) -> SearchHit:
         converter=each.converter,
         page=passage.notes.page,
         degraded=passage.notes.degraded,
+        document_type=properties.document_type if properties else DocumentType.UNKNOWN,
+        language=properties.language if properties else Language.UNKNOWN,
+        document_date=properties.date.day if properties else None,
+        date_evidence=properties.date.evidence if properties else None,
         score=candidate.score,
         legs=candidate.legs,
         other_versions=candidate.place.other_versions if candidate.place else 0,

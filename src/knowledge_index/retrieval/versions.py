@@ -2,7 +2,7 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from knowledge_index.access import compile_scope
@@ -131,15 +131,20 @@ def in_order(versions: Sequence[VersionRecord], pairs: Iterable[VersionPair]) ->
 
 
 def binding_places(
-    session: CatalogSession, occurrences: Sequence[Occurrence], scope: Scope, *, one_place_a_paper: bool
+    session: CatalogSession,
+    occurrences: Sequence[Occurrence],
+    scope: Scope,
+    *,
+    one_place_a_paper: bool,
+    fitting: Callable[[Sequence[Occurrence]], Sequence[Occurrence]],
 ) -> list[BindingPlace]:
-    """Where each found passage is to be shown, in the order given.
+    """Where each found passage is to be shown, in the order given; ``fitting`` keeps those that may be shown.
 
     With ``one_place_a_paper`` a passage moves to the most binding visible version that has the same wording, whatever
     its white space: an executed PDF breaks its lines elsewhere, so that its passages are rows of their own.
     """
     chains = session.versions.chains({each.document_key for each in occurrences}, scope)
-    moved = _moved(session, occurrences, chains, scope) if one_place_a_paper else list(occurrences)
+    moved = _moved(session, occurrences, chains, scope, fitting) if one_place_a_paper else list(occurrences)
     return [
         BindingPlace(each, len(chains[each.document_key]) - 1, _most_binding(chains[each.document_key], each))
         for each in moved
@@ -151,6 +156,7 @@ def _moved(
     occurrences: Sequence[Occurrence],
     chains: Mapping[str, Sequence[VersionRecord]],
     scope: Scope,
+    fitting: Callable[[Sequence[Occurrence]], Sequence[Occurrence]],
 ) -> list[Occurrence]:
     more_binding = {
         version.object_id
@@ -162,7 +168,7 @@ def _moved(
         return list(occurrences)
     wordings = {each.wording_key for each in occurrences if each.wording_key}
     places: defaultdict[tuple[str, str], list[Occurrence]] = defaultdict(list)
-    for found in session.passages.occurrences_of_wording(more_binding, wordings, scope):
+    for found in fitting(session.passages.occurrences_of_wording(more_binding, wordings, scope)):
         places[found.document_key, found.wording_key].append(found)
     taken = {_place(each) for each in occurrences}
     moved: list[Occurrence] = []

@@ -53,6 +53,9 @@ class FoundPassage(_Result):
 
     citation: Citation
     untrusted_text: str = Field(description="the passage, to the letter")
+    document_type: str = Field(description="such as agreement, letter or pleading; unknown where nothing says")
+    language: str = Field(description="en, de or unknown")
+    document_date: str | None = Field(description="the day of the document")
     score: float
     found_by: tuple[str, ...] = Field(description="the ranked lists that held it: lexical, semantic, identifier")
 
@@ -169,6 +172,9 @@ def found_passage(hit: SearchHit) -> FoundPassage:
     return FoundPassage(
         citation=_citation(hit, hit.hit_id),
         untrusted_text=encodable(hit.passage),
+        document_type=str(hit.document_type),
+        language=str(hit.language),
+        document_date=None if hit.document_date is None else hit.document_date.isoformat(),
         score=hit.score,
         found_by=tuple(str(leg.leg) for leg in hit.legs),
     )

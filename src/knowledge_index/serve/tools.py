@@ -10,10 +10,14 @@ from knowledge_index.access import caller_notes
 from knowledge_index.access.recording import AccessRecorder
 from knowledge_index.answers import Gateway, answer_question
 from knowledge_index.config import RetrievalSettings
+from knowledge_index.domain.document_types import DocumentType
 from knowledge_index.domain.errors import UsageError
+from knowledge_index.domain.filter_words import parsed_filters
 from knowledge_index.domain.identifiers import extract_identifiers
+from knowledge_index.domain.languages import Language
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.search import SearchFilters
+from knowledge_index.domain.versions import VersionStatus
 from knowledge_index.evidence.issuing import ReceiptIssuer
 from knowledge_index.retrieval import RetrievalService, search_as, show_as
 from knowledge_index.retrieval.browsing import list_matters_as, list_versions_as, read_document_as
@@ -46,6 +50,7 @@ _Limit = Annotated[int, Field(ge=1, le=MAX_HITS, description="how many passages 
 _MatterRef = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
 _Matters = Annotated[list[_MatterRef], Field(max_length=50, description="only these matter references; none: all")]
 _Receipt = Annotated[bool, Field(description="also return a signed receipt of the result, for checking it elsewhere")]
+_Day = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", description="a day, as 2026-03-31")]
 _Id = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
 
 
@@ -69,6 +74,29 @@ class SearchArguments(_Arguments):
     limit: _Limit = 10
     matters: _Matters = []
     receipt: _Receipt = False
+    document_types: list[Annotated[DocumentType, Field(strict=False)]] = Field([], max_length=50)
+    version_statuses: list[Annotated[VersionStatus, Field(strict=False)]] = Field([], max_length=50)
+    languages: list[Annotated[Language, Field(strict=False)]] = Field([], max_length=50)
+    date_from: _Day | None = Field(None, description="only documents of this day or later")
+    date_to: _Day | None = Field(None, description="only documents of this day or earlier")
+    path_prefix: str = Field("", max_length=1000, description="only documents whose path begins so")
+    as_of: _Day | None = Field(
+        None,
+        description="of each paper only the latest version of that day, of those with one of version_statuses if given",
+    )
+
+    def filters(self) -> SearchFilters:
+        """The filters that they ask for."""
+        return parsed_filters(
+            matters=self.matters,
+            document_types=self.document_types,
+            version_statuses=self.version_statuses,
+            languages=self.languages,
+            date_from=self.date_from,
+            date_to=self.date_to,
+            path_prefix=self.path_prefix,
+            as_of=self.as_of,
+        )
 
 
 class FindIdentifierArguments(_Arguments):
@@ -200,23 +228,24 @@ class Toolbox:
         )
 
     def _search(self, caller: Caller, arguments: SearchArguments) -> SearchAnswer:
-        return self._found(caller, arguments.query, self.settings, arguments)
+        return self._found(caller, arguments.query, self.settings, arguments.filters(), arguments)
 
     def _find_identifier(self, caller: Caller, arguments: FindIdentifierArguments) -> SearchAnswer:
         if not extract_identifiers(arguments.identifier):
             raise UsageError("no reference of a known form was given; use search for words")
         alone = {"weight_lexical": 0.0, "weight_semantic": 0.0, "weight_identifier": 1.0, "rerank_enabled": False}
         settings = RetrievalSettings.model_validate({**self.settings.model_dump(), **alone})
-        return self._found(caller, arguments.identifier, settings, arguments)
+        filters = SearchFilters(frozenset(arguments.matters))
+        return self._found(caller, arguments.identifier, settings, filters, arguments)
 
     def _found(
         self,
         caller: Caller,
         query: str,
         settings: RetrievalSettings,
+        filters: SearchFilters,
         arguments: SearchArguments | FindIdentifierArguments,
     ) -> SearchAnswer:
-        filters = SearchFilters(frozenset(arguments.matters))
         asked = (caller.principals, query, settings, filters, arguments.limit)
         receipt = None
         if not arguments.receipt:

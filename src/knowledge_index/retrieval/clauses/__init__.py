@@ -8,13 +8,12 @@ from knowledge_index.retrieval.clauses.library import (
     load_clause_library,
     open_clause_library,
 )
-from knowledge_index.retrieval.clauses.recognition import Language, RecognisedClause, Strength, recognise
+from knowledge_index.retrieval.clauses.recognition import RecognisedClause, Strength, recognise
 from knowledge_index.retrieval.clauses.vectors import mixed_vector, wording_embedder
 
 __all__ = [
     "ClauseLibrary",
     "ClauseType",
-    "Language",
     "LanguageForms",
     "RecognisedClause",
     "Strength",

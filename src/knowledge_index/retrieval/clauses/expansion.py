@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from knowledge_index.domain.languages import Language
 from knowledge_index.index.analysis import query_terms
 from knowledge_index.retrieval.clauses.library import alias_phrases
 from knowledge_index.retrieval.clauses.phrases import GAP, is_plain
-from knowledge_index.retrieval.clauses.recognition import Language, RecognisedClause
+from knowledge_index.retrieval.clauses.recognition import RecognisedClause
 
 
 def expansion_terms(query: str, recognised: Sequence[RecognisedClause]) -> tuple[tuple[str, ...], ...]:

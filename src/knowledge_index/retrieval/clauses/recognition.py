@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from knowledge_index.domain.languages import Language
 from knowledge_index.retrieval.clauses.library import ClauseLibrary, ClauseType, alias_phrases
 from knowledge_index.retrieval.clauses.phrases import ANY_BEGINNING, Phrase, Word, first_word_beginning, words_of
 
@@ -42,13 +43,6 @@ _PAPER_WORDS = _words("agreement agreements contract contracts letter deed vertr
 _EXAMPLE = r"(?:such as|including|incl\.|e\.\s?g\.|for example|insbesondere|einschließlich|beispielsweise|z\.\s?B\.)"
 _EXAMPLES = re.compile(rf"\(\s*{_EXAMPLE}[^)]*\)|\b(?:{_EXAMPLE}|this (?:also )?includes)\s[^?!.]*", re.IGNORECASE)
 _QUESTION_MARK = re.compile(r"\w[\"'”’»)\]]*\?(?=\s|$)")
-
-
-class Language(StrEnum):
-    """The language that a clause type was asked for in."""
-
-    ENGLISH = "en"
-    GERMAN = "de"
 
 
 class Strength(StrEnum):

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+from knowledge_index.domain.languages import Language
 from knowledge_index.embed import CachedEmbedder, Embedder, Matrix, MemoisedEmbedder, Vector, VectorCache
 from knowledge_index.retrieval.clauses.library import ClauseType
-from knowledge_index.retrieval.clauses.recognition import Language, RecognisedClause
+from knowledge_index.retrieval.clauses.recognition import RecognisedClause
 
 
 def wording_embedder(embedder: Embedder, cache_file: Path) -> Embedder:
