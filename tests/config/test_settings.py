@@ -30,6 +30,8 @@ def test_the_knobs_of_a_search_are_those_that_were_asked_for() -> None:
         "clause_library",
         "clause_name_weight",
         "clause_own_share",
+        "german_form_weight",
+        "german_part_weight",
     }
 
 

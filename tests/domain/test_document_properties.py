@@ -6,7 +6,6 @@ import pytest
 
 from knowledge_index.domain.document_dates import DateEvidence, DocumentDate, document_date_of
 from knowledge_index.domain.document_types import DocumentType, document_type_of, type_of_name, type_of_opening
-from knowledge_index.domain.languages import Language, language_of
 
 # 3 March 2026, 12:00 UTC.
 NOON_NS = 1_772_539_200 * 1_000_000_000
@@ -72,24 +71,3 @@ def test_the_best_rule_that_speaks_gives_the_date(
     path: str, sent_at: str | None, around_at: str | None, day: date, evidence: DateEvidence
 ) -> None:
     assert document_date_of(path, sent_at, around_at, NOON_NS) == DocumentDate(day, evidence)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("The seller delivers the gearboxes to the buyer, and each lot is announced ten days ahead.", "en"),
-        (
-            "Die Miete für die Halle ist im Voraus auf das Konto der Vermieterin zu zahlen und wird nicht verzinst.",
-            "de",
-        ),
-        ("Le contrat est conclu entre les parties pour une durée de trois ans à compter de la signature.", "unknown"),
-        ("Gearbox KG-7 48,250.00 EUR Bearing LX-12", "unknown"),
-        (
-            "The price is due. Der Preis ist fällig. The buyer signs. Der Käufer und er.",
-            "unknown",
-        ),
-        ("", "unknown"),
-    ],
-)
-def test_function_words_tell_the_language(text: str, expected: str) -> None:
-    assert language_of(text) is Language(expected)

@@ -24,6 +24,7 @@ ENGLISH = "The buyer shall pay the price within ten days of the date on which it
         ("Grundstück\tÜbergabe\tHöhe\n12\t13\t14", Language.GERMAN),
         ("L'acheteur paie le prix dans les dix jours suivant la livraison des marchandises.", Language.UNKNOWN),
         ("12.400,00 48.213 2026", Language.UNKNOWN),
+        ("Gearbox KG-7 48,250.00 EUR Bearing LX-12", Language.UNKNOWN),
         ("Müller", Language.UNKNOWN),
         ("", Language.UNKNOWN),
     ],

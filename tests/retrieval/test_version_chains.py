@@ -184,7 +184,7 @@ def test_a_wording_is_shown_in_the_executed_pdf_that_breaks_its_lines_elsewhere(
     assert place.occurrence == pays
     assert (place.other_versions, place.most_binding) == (1, OtherVersion("m/supply-executed.pdf", EXECUTED))
 
-    assert place_of(estate, delivers, one_place_a_paper=False, fitting=list).occurrence == delivers
+    assert place_of(estate, delivers, one_place_a_paper=False).occurrence == delivers
 
 
 def test_two_passages_never_move_to_one_place(estate: VersionEstate) -> None:
