@@ -33,7 +33,7 @@ from knowledge_index.benchmark.presets import PresetName, preset
 from knowledge_index.benchmark.rankings import rank_hits
 from knowledge_index.benchmark.statistics import paired_cluster_bootstrap
 from knowledge_index.catalog import CatalogSession, open_catalog
-from knowledge_index.catalog.records import RowKind
+from knowledge_index.catalog.passage_records import RowKind
 from knowledge_index.config import load_config
 from knowledge_index.config.home import Home
 from knowledge_index.domain.grants import Scope

@@ -19,7 +19,7 @@ import openpyxl
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, open_catalog
-from knowledge_index.catalog.records import RowKind
+from knowledge_index.catalog.passage_records import RowKind
 from knowledge_index.config import AppConfig, RetrievalSettings
 from knowledge_index.config.home import Home
 from knowledge_index.domain.principals import parse_principals

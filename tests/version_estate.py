@@ -6,14 +6,8 @@ from pathlib import Path
 
 from knowledge_index.access import acl_class_of, compile_scope
 from knowledge_index.catalog import open_catalog
-from knowledge_index.catalog.records import (
-    ChunkRecord,
-    IndexRowRecord,
-    ObjectState,
-    ObservedObject,
-    RowKind,
-    VersionRecord,
-)
+from knowledge_index.catalog.passage_records import ChunkRecord, IndexRowRecord, RowKind
+from knowledge_index.catalog.records import ObjectState, ObservedObject, VersionRecord
 from knowledge_index.domain.documents import ConvertedDocument
 from knowledge_index.domain.grants import Access, Grant
 from knowledge_index.domain.principals import Principal, parse_principals

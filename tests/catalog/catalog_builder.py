@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from knowledge_index.access import acl_class_of
 from knowledge_index.catalog import Catalog, CatalogSession
-from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, ObservedObject, Relation, RowKind
+from knowledge_index.catalog.passage_records import ChunkRecord, IndexRowRecord, RowKind
+from knowledge_index.catalog.records import ObjectState, ObservedObject, Relation
 from knowledge_index.domain.documents import ConvertedDocument
 from knowledge_index.domain.grants import Access, AclClass, Grant
 from knowledge_index.domain.principals import Principal

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from knowledge_index.catalog import Catalog, open_catalog
-from knowledge_index.catalog.records import ChunkRecord
+from knowledge_index.catalog.passage_records import ChunkRecord
 from knowledge_index.domain.errors import IndexStateError, UsageError
 
 

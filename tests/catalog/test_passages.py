@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge_index.catalog import Catalog, open_catalog
-from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObjectState, RowKind
+from knowledge_index.catalog.passage_records import ChunkRecord, IndexRowRecord, RowKind
+from knowledge_index.catalog.records import ObjectState
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.versions import VersionStatus

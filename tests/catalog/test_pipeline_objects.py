@@ -5,7 +5,8 @@ from catalog_builder import LATER, Builder, rolled_back, seen_by
 from sqlalchemy.exc import IntegrityError
 
 from knowledge_index.catalog import Catalog, open_catalog
-from knowledge_index.catalog.records import ObjectState, Relation, StoredIdentifier
+from knowledge_index.catalog.passage_records import StoredIdentifier
+from knowledge_index.catalog.records import ObjectState, Relation
 from knowledge_index.domain.documents import ConvertedDocument
 from knowledge_index.domain.versions import VersionStatus
 

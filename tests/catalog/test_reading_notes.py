@@ -4,7 +4,8 @@ import pytest
 from catalog_builder import Builder, rolled_back, seen_by
 
 from knowledge_index.catalog import Catalog, open_catalog
-from knowledge_index.catalog.records import DegradedObject, ReadingNotes
+from knowledge_index.catalog.passage_records import ReadingNotes
+from knowledge_index.catalog.status_records import DegradedObject
 from knowledge_index.domain.documents import ConvertedDocument, PageSpan
 
 LEASES = seen_by("group:leases")

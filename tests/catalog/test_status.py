@@ -5,7 +5,9 @@ from catalog_builder import LATER, NOBODY, Builder, rolled_back, seen_by
 
 from knowledge_index.access import acl_class_of
 from knowledge_index.catalog import Catalog, open_catalog
-from knowledge_index.catalog.records import ChunkRecord, ObjectState, QuarantinedObject, SourceStatus, Unsearchable
+from knowledge_index.catalog.passage_records import ChunkRecord
+from knowledge_index.catalog.records import ObjectState
+from knowledge_index.catalog.status_records import QuarantinedObject, SourceStatus, Unsearchable
 from knowledge_index.domain.grants import Access, Grant
 from knowledge_index.domain.principals import Principal
 

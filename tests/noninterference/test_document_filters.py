@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from twin_worlds import MATTERS, WORDS, nothing_flushed, text_of_a_paper
 
 from knowledge_index.access import compile_scope
-from knowledge_index.catalog.records import RowKind
+from knowledge_index.catalog.passage_records import RowKind
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.document_types import DocumentType
 from knowledge_index.domain.principals import parse_principals

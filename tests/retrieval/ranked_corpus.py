@@ -9,7 +9,8 @@ import numpy as np
 
 from knowledge_index.access import acl_class_of, compile_scope
 from knowledge_index.catalog import Catalog, open_catalog
-from knowledge_index.catalog.records import ChunkRecord, IndexRowRecord, ObservedObject, Relation, RowKind
+from knowledge_index.catalog.passage_records import ChunkRecord, IndexRowRecord, RowKind
+from knowledge_index.catalog.records import ObservedObject, Relation
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.documents import ConvertedDocument
 from knowledge_index.domain.grants import Access, AclClass, Grant, Scope

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from ranked_corpus import Corpus, RankedIndex
 
-from knowledge_index.catalog.records import Occurrence
+from knowledge_index.catalog.passage_records import Occurrence
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import NotVisibleError
 from knowledge_index.domain.principals import parse_principals

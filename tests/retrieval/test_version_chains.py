@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge_index.access import compile_scope
-from knowledge_index.catalog.records import Occurrence, RowKind
+from knowledge_index.catalog.passage_records import Occurrence, RowKind
 from knowledge_index.domain.errors import NotVisibleError
 from knowledge_index.domain.principals import parse_principals
 from knowledge_index.domain.search import OtherVersion

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from knowledge_index.catalog import Catalog
-from knowledge_index.catalog.records import SourceRecord, SourceStatus
+from knowledge_index.catalog.records import SourceRecord
+from knowledge_index.catalog.status_records import SourceStatus
 from knowledge_index.domain.errors import SourceError, VanishedFileError
 from knowledge_index.domain.grants import Access, Grant
 from knowledge_index.domain.principals import Principal

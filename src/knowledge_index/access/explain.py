@@ -9,7 +9,7 @@ from enum import StrEnum
 from knowledge_index.access.expansion import ActingPrincipal, expand
 from knowledge_index.access.scope import instant
 from knowledge_index.catalog import CatalogSession
-from knowledge_index.catalog.records import PathGrants, WallOpening
+from knowledge_index.catalog.status_records import PathGrants, WallOpening
 from knowledge_index.domain.grants import Access, Grant
 from knowledge_index.domain.principals import Principal
 

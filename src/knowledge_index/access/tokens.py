@@ -15,7 +15,7 @@ from knowledge_index.access.audit_chain import AuditAction
 from knowledge_index.access.recording import AccessRecorder
 from knowledge_index.access.scope import instant
 from knowledge_index.catalog import Catalog
-from knowledge_index.catalog.records import AccessTokenRecord
+from knowledge_index.catalog.status_records import AccessTokenRecord
 from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.principals import Principal, PrincipalKind
 

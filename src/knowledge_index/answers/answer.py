@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from knowledge_index.catalog.records import UnreadObject
+from knowledge_index.catalog.status_records import UnreadObject
 from knowledge_index.domain.search import SearchHit
 from knowledge_index.domain.versions import VersionStatus
 

@@ -20,7 +20,7 @@ from knowledge_index.answers.question import Question, read_question
 from knowledge_index.answers.reading import Reading, read_for
 from knowledge_index.answers.untrusted import harmless, is_opposing
 from knowledge_index.answers.validator import Fault, find_faults
-from knowledge_index.catalog.records import UnreadObject
+from knowledge_index.catalog.status_records import UnreadObject
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.errors import NotVisibleError, UsageError
 from knowledge_index.domain.matters import matter_of

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 
 from knowledge_index.catalog import schema
-from knowledge_index.catalog.records import AccessTokenRecord
+from knowledge_index.catalog.status_records import AccessTokenRecord
 from knowledge_index.domain.principals import Principal
 
 _TOKEN = schema.access_token.c

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, exists, select
 from sqlalchemy.dialects.sqlite import insert
 
 from knowledge_index.catalog import schema
-from knowledge_index.catalog.records import PathGrants
+from knowledge_index.catalog.status_records import PathGrants
 from knowledge_index.domain.grants import Access, AclClass, Grant
 from knowledge_index.domain.principals import Principal
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import Connection, insert, select
 
 from knowledge_index.catalog import schema
-from knowledge_index.catalog.records import DeletedWords, ObjectState
+from knowledge_index.catalog.passage_records import DeletedWords
+from knowledge_index.catalog.records import ObjectState
 from knowledge_index.domain.documents import ChangeKind, TextState, TrackedChange
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus

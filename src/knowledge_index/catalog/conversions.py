@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.changes import Changes
-from knowledge_index.catalog.records import StoredIdentifier
+from knowledge_index.catalog.passage_records import StoredIdentifier
 from knowledge_index.domain.document_types import DocumentType
 from knowledge_index.domain.documents import ConvertedDocument, sha256_text
 from knowledge_index.domain.languages import Language

@@ -9,18 +9,18 @@ from sqlalchemy.dialects.sqlite import insert as insert_or_ignore
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.meta import Meta
-from knowledge_index.catalog.properties import properties_of
-from knowledge_index.catalog.records import (
+from knowledge_index.catalog.passage_records import (
     ChunkRecord,
     IndexRowRecord,
-    ObjectState,
     Occurrence,
     ReadingNotes,
     ReadPassage,
     RowKind,
-    UnreadObject,
     window_keys,
 )
+from knowledge_index.catalog.properties import properties_of
+from knowledge_index.catalog.records import ObjectState
+from knowledge_index.catalog.status_records import UnreadObject
 from knowledge_index.catalog.versions import Versions
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus

@@ -1,13 +1,11 @@
-"""What the catalog hands out and takes."""
+"""What the catalog hands out and takes of sources, objects and their versions."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 from knowledge_index.domain.document_dates import DocumentDate
 from knowledge_index.domain.document_types import DocumentType
-from knowledge_index.domain.documents import TrackedChange
 from knowledge_index.domain.languages import Language
-from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.versions import PairEvidence, VersionStatus
 
 
@@ -212,72 +210,6 @@ class ObjectError:
 
 
 @dataclass(frozen=True)
-class StoredIdentifier:
-    """An identifier with its place in a converted document's text."""
-
-    kind: str
-    raw: str
-    normalised: str
-    start_char: int
-    end_char: int
-
-
-class RowKind(StrEnum):
-    """What an index row stands for."""
-
-    PASSAGE = "passage"
-    PROFILE = "profile"
-
-
-@dataclass(frozen=True)
-class IndexRowRecord:
-    """What the catalog knows of one index row.
-
-    ``header`` is indexed with the text and need be no part of it: the heading of the section that a passage belongs to,
-    or the names of a profile's document. ``windows`` is how many vectors a passage has; 0 for a profile.
-    """
-
-    row_key: str
-    kind: RowKind
-    acl_class_id: str
-    matter_ref: str
-    header: str
-    windows: int
-    terms: tuple[str, ...]
-
-
-def window_keys(row_key: str, windows: int) -> list[str]:
-    """The keys of a row's vectors: the row's own for the first window, with the window's number for the others."""
-    return [window_key(row_key, number) for number in range(windows)]
-
-
-def window_key(row_key: str, number: int) -> str:
-    """The key of one window's vector."""
-    return row_key if number == 0 else f"{row_key}#{number}"
-
-
-def window_of(key: str) -> tuple[str, int]:
-    """The row and the window, counted from 0, that a vector's key names."""
-    row_key, _, number = key.partition("#")
-    return row_key, int(number or 0)
-
-
-@dataclass(frozen=True)
-class ChunkRecord:
-    """Where a passage stands in a source object's text.
-
-    Passages with one ``wording_key`` have the same words, whatever the white space between them; an empty one says
-    nothing.
-    """
-
-    row_key: str
-    start_char: int
-    end_char: int
-    heading: str
-    wording_key: str = ""
-
-
-@dataclass(frozen=True)
 class ThreadMail:
     """A current mail that the caller may see; ``title`` is None until the mail went through a run."""
 
@@ -287,76 +219,6 @@ class ThreadMail:
     path: str
     title: str | None
     sent_at: str | None
-
-
-@dataclass(frozen=True)
-class Occurrence:
-    """A passage in one current source object that the caller may see.
-
-    ``document_key`` names the paper among what the caller may see: two occurrences share it when their objects are
-    versions of one paper, directly or through others that the caller sees. Status and order are those in that chain.
-    """
-
-    row_key: str
-    object_id: int
-    object_key: str
-    source: str
-    path: str
-    document_key: str
-    title: str
-    version_status: VersionStatus
-    version_order: str
-    matter_ref: str
-    matter_title: str
-    heading: str
-    start_char: int
-    end_char: int
-    text_sha256: str
-    converter: str
-    wording_key: str = ""
-
-
-@dataclass(frozen=True)
-class ReadingNotes:
-    """How a text was read: the page of a place in it, None where the format has none, and what was repaired or lost."""
-
-    page: int | None
-    degraded: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ReadPassage:
-    """The characters between two offsets of a text, and how they were read."""
-
-    text: str
-    notes: ReadingNotes
-    properties: ObjectProperties | None
-
-
-@dataclass(frozen=True)
-class DegradedObject:
-    """A source object whose text was repaired or is incomplete, and its pages that are pictures only, for operators."""
-
-    source: str
-    path: str
-    degraded: tuple[str, ...]
-    pages_without_text: int
-
-
-@dataclass(frozen=True)
-class DeletedWords:
-    """Words that a tracked change took away, in one current source object that the caller may see."""
-
-    object_id: int
-    object_key: str
-    source: str
-    path: str
-    title: str
-    version_status: VersionStatus
-    matter_ref: str
-    matter_title: str
-    ordinal: int
-    change: TrackedChange
 
 
 @dataclass(frozen=True)
@@ -400,110 +262,6 @@ class ScanFinding:
 
 
 @dataclass(frozen=True)
-class QuarantinedObject:
-    """A source object whose text could not be had, and why."""
-
-    source: str
-    path: str
-    error_class: str
-    message: str
-    is_contained: bool = False
-
-
-@dataclass(frozen=True)
-class UnreadObject:
-    """A source object that a caller may see and no search can find, and why."""
-
-    source: str
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class SourceStatus:
-    """Counts of one source, for operators.
-
-    ``contained`` of the ``current`` objects are files inside others; ``decorations`` (inline pictures, detached
-    signatures) are no objects.
-    """
-
-    name: str
-    kind: str
-    root: str
-    acl_map: str | None
-    last_synced_at: str | None
-    current: int
-    indexed: int
-    pending: int
-    quarantined: int
-    without_grants: int
-    superseded: int
-    tombstoned: int
-    contained: int
-    decorations: int
-
-
-@dataclass(frozen=True)
-class VisibleSource:
-    """What one caller may know of a source: counts of current documents that the caller may see."""
-
-    name: str
-    documents: int
-    searchable: int
-    waiting: int
-    unreadable: int
-
-
-@dataclass(frozen=True)
-class WallTwin:
-    """Identical bytes that lie under more than one ACL class, for operators."""
-
-    blob_sha256: str
-    paths: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Unsearchable:
-    """A path that a search cannot find now, and why."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class NewOpening:
-    """A wall to be opened for one principal: the ACL classes of what lies at ``path`` ("" for all) of ``source``.
-
-    Times are UTC, ISO 8601 with microseconds, so that their texts sort as they do.
-    """
-
-    principal: Principal
-    source: str
-    path: str
-    acl_class_ids: tuple[str, ...]
-    reason: str
-    opened_at: str
-    expires_at: str
-
-
-@dataclass(frozen=True)
-class WallOpening(NewOpening):
-    """A wall that was opened; ``revoked_at`` is set where it was closed before its time."""
-
-    id: int
-    revoked_at: str | None
-
-
-@dataclass(frozen=True)
-class PathGrants:
-    """A current source object and the id of its ACL class."""
-
-    source: str
-    path: str
-    acl_class_id: str
-
-
-@dataclass(frozen=True)
 class DocumentRecord:
     """A searchable current source object that the caller may see; ``length_chars`` is that of its text.
 
@@ -532,20 +290,3 @@ class MatterRecord:
     ref: str
     title: str
     document_count: int
-
-
-@dataclass(frozen=True)
-class AccessTokenRecord:
-    """A bearer token as the catalog keeps it: its public id and the SHA-256 of its secret.
-
-    ``audience`` names the service that it is for. Times are UTC, ISO 8601 with microseconds; ``revoked_at`` is set
-    where it was ended before its time.
-    """
-
-    id: str
-    secret_sha256: str
-    principal: Principal
-    audience: str
-    created_at: str
-    expires_at: str
-    revoked_at: str | None

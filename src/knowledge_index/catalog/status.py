@@ -6,15 +6,11 @@ from collections.abc import Collection
 from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select
 
 from knowledge_index.catalog import schema
-from knowledge_index.catalog.records import (
+from knowledge_index.catalog.passage_records import RowKind
+from knowledge_index.catalog.records import FindingKind, HeldDeletion, ObjectState, ScanFinding, SourcePath
+from knowledge_index.catalog.status_records import (
     DegradedObject,
-    FindingKind,
-    HeldDeletion,
-    ObjectState,
     QuarantinedObject,
-    RowKind,
-    ScanFinding,
-    SourcePath,
     SourceStatus,
     Unsearchable,
     VisibleSource,

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, text, update
 
 from knowledge_index.catalog import schema
-from knowledge_index.catalog.records import DocumentRecord, ObjectState, Occurrence, VersionPair, VersionRecord
+from knowledge_index.catalog.passage_records import Occurrence
+from knowledge_index.catalog.records import DocumentRecord, ObjectState, VersionPair, VersionRecord
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import STATUS_ORDER, PairEvidence, VersionStatus
 

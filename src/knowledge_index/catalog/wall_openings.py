@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
 
 from knowledge_index.catalog import schema
-from knowledge_index.catalog.records import NewOpening, WallOpening
+from knowledge_index.catalog.status_records import NewOpening, WallOpening
 from knowledge_index.domain.principals import Principal
 
 _OPENING = schema.wall_opening.c

@@ -11,7 +11,7 @@ from knowledge_index.cli.state import State
 
 if TYPE_CHECKING:
     from knowledge_index.access.explain import Deciding, Explanation
-    from knowledge_index.catalog.records import WallOpening
+    from knowledge_index.catalog.status_records import WallOpening
     from knowledge_index.domain.principals import Declaration
 
 _JsonOption = Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")]

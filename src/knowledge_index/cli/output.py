@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from knowledge_index.catalog.records import AccessTokenRecord, WallOpening
+    from knowledge_index.catalog.status_records import AccessTokenRecord, WallOpening
 
 _LISTED = 20
 # Controls, line and paragraph separators, marks that reorder a line (bidi), and surrogates, which no stream can encode.

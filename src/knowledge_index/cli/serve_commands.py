@@ -10,7 +10,7 @@ from knowledge_index.cli.state import State
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from knowledge_index.catalog.records import AccessTokenRecord
+    from knowledge_index.catalog.status_records import AccessTokenRecord
 
 _JsonOption = Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")]
 _AudienceOption = Annotated[

@@ -7,7 +7,7 @@ import typer
 from knowledge_index.cli.output import one_line, print_json, printable
 
 if TYPE_CHECKING:
-    from knowledge_index.catalog.records import Occurrence
+    from knowledge_index.catalog.passage_records import Occurrence
     from knowledge_index.domain.documents import TrackedChange
     from knowledge_index.retrieval import DeletedWording, ShownChanges, ShownState
 

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from knowledge_index.catalog.records import window_key
+from knowledge_index.catalog.passage_records import window_key
 from knowledge_index.embed.base import Matrix, Vector
 from knowledge_index.index.arrays import (
     Bytes,

@@ -1,7 +1,8 @@
 """The convert stage for one object: whether it is due, and how it is set aside."""
 
 from knowledge_index.catalog import Catalog
-from knowledge_index.catalog.records import ObjectError, PipelineObject, QuarantinedObject
+from knowledge_index.catalog.records import ObjectError, PipelineObject
+from knowledge_index.catalog.status_records import QuarantinedObject
 from knowledge_index.config import ConversionSettings
 from knowledge_index.convert import converter_for
 from knowledge_index.convert.isolated import LIMIT_CLASSES

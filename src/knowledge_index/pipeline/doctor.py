@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from knowledge_index.catalog import Catalog
-from knowledge_index.catalog.records import IndexRowRecord, RowKind, window_keys, window_of
+from knowledge_index.catalog.passage_records import IndexRowRecord, RowKind, window_keys, window_of
 from knowledge_index.embed import CachedEmbedder
 from knowledge_index.index.base import (
     LexicalIndex,

@@ -1,7 +1,8 @@
 """The enrich stage: the identifiers that a text holds, and what a filter may ask of a document."""
 
 from knowledge_index.catalog import Catalog
-from knowledge_index.catalog.records import DescribedObject, ObjectProperties, StoredIdentifier
+from knowledge_index.catalog.passage_records import StoredIdentifier
+from knowledge_index.catalog.records import DescribedObject, ObjectProperties
 from knowledge_index.domain.document_dates import document_date_of
 from knowledge_index.domain.document_types import TYPE_RULES_VERSION, document_type_of, type_of_opening
 from knowledge_index.domain.identifiers import IDENTIFIER_RULES_VERSION, extract_identifiers

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Sequence
 
 from knowledge_index.catalog import Catalog
-from knowledge_index.catalog.records import PipelineObject, window_keys
+from knowledge_index.catalog.passage_records import window_keys
+from knowledge_index.catalog.records import PipelineObject
 from knowledge_index.chunking.base import Chunker
 from knowledge_index.embed import CachedEmbedder
 from knowledge_index.index.base import LexicalIndex, ProfileIndex, VectorIndex

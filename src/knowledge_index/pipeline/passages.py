@@ -8,15 +8,8 @@ from pathlib import PurePosixPath
 
 import rfc8785
 
-from knowledge_index.catalog.records import (
-    ChunkRecord,
-    IndexRowRecord,
-    PipelineObject,
-    Relation,
-    RowKind,
-    StoredIdentifier,
-    window_keys,
-)
+from knowledge_index.catalog.passage_records import ChunkRecord, IndexRowRecord, RowKind, StoredIdentifier, window_keys
+from knowledge_index.catalog.records import PipelineObject, Relation
 from knowledge_index.chunking.base import Chunker
 from knowledge_index.chunking.windows import WINDOWS_SIGNATURE, window_texts, windows_of, with_heading
 from knowledge_index.domain.languages import Language, language_of

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from knowledge_index.catalog.records import QuarantinedObject
+from knowledge_index.catalog.status_records import QuarantinedObject
 
 
 @dataclass

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog
-from knowledge_index.catalog.records import DeletedWords
+from knowledge_index.catalog.passage_records import DeletedWords
 from knowledge_index.domain.documents import ChangeKind
 from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.grants import Scope

@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import date
 
 from knowledge_index.catalog import CatalogSession
-from knowledge_index.catalog.records import Occurrence, VersionPair, VersionRecord
+from knowledge_index.catalog.passage_records import Occurrence
+from knowledge_index.catalog.records import VersionPair, VersionRecord
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.domain.versions import VersionStatus

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from knowledge_index.catalog.records import Occurrence
+from knowledge_index.catalog.passage_records import Occurrence
 
 _FORM = re.compile(r"(?P<object>[0-9a-f]{32})\.(?P<text>[0-9a-f]{8})\.(?P<start>\d{1,12})-(?P<end>\d{1,12})")
 

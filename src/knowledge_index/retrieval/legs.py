@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from knowledge_index.catalog.records import window_of
+from knowledge_index.catalog.passage_records import window_of
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import Leg, LegRank, SearchFilters

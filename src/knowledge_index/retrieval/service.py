@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, CatalogSession
-from knowledge_index.catalog.records import Occurrence, ReadPassage
+from knowledge_index.catalog.passage_records import Occurrence, ReadPassage
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.document_types import DocumentType
 from knowledge_index.domain.errors import UsageError

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, CatalogSession
-from knowledge_index.catalog.records import Occurrence, ReadingNotes
+from knowledge_index.catalog.passage_records import Occurrence, ReadingNotes
 from knowledge_index.domain.errors import NotVisibleError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.principals import Principal

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog
-from knowledge_index.catalog.records import Occurrence
+from knowledge_index.catalog.passage_records import Occurrence
 from knowledge_index.domain.documents import TextState, TrackedChange
 from knowledge_index.domain.principals import Principal
 from knowledge_index.retrieval.showing import occurrence_of

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, CatalogSession
-from knowledge_index.catalog.records import Occurrence, VersionPair, VersionRecord
+from knowledge_index.catalog.passage_records import Occurrence
+from knowledge_index.catalog.records import VersionPair, VersionRecord
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.search import OtherVersion

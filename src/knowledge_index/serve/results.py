@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from knowledge_index.answers import Answer
 from knowledge_index.answers import Citation as AnswerCitation
-from knowledge_index.catalog.records import DocumentRecord, MatterRecord, Occurrence
+from knowledge_index.catalog.passage_records import Occurrence
+from knowledge_index.catalog.records import DocumentRecord, MatterRecord
 from knowledge_index.domain.search import SearchHit
 from knowledge_index.retrieval.browsing import DocumentPage, document_id_of
 from knowledge_index.retrieval.showing import ShownPassage

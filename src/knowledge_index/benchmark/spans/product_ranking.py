@@ -11,7 +11,7 @@ from knowledge_index.benchmark.spans.eval_set import EvalDocument
 from knowledge_index.benchmark.spans.offset_map import OffsetMap
 from knowledge_index.benchmark.spans.ranking import ChunkPlace, IndexedChunk, RankedChunk
 from knowledge_index.catalog import open_catalog
-from knowledge_index.catalog.records import RowKind
+from knowledge_index.catalog.passage_records import RowKind
 from knowledge_index.chunking import build_chunker
 from knowledge_index.chunking.windows import with_heading
 from knowledge_index.config import AppConfig
