@@ -119,6 +119,22 @@ def test_a_receipt_comes_on_request_and_holds(
     assert refused.is_error
 
 
+def test_an_answer_comes_with_a_receipt_of_what_was_read_and_cited(
+    shared_firm: SmallFirm, recorder: AccessRecorder
+) -> None:
+    issuer, question = open_issuer(shared_firm.home, recorder), "What is the price of a gearbox?"
+    with shared_firm.retrieval() as service:
+        toolbox = Toolbox(service, recorder, AppConfig().retrieval, issuer=issuer)
+        asked = call(toolbox, "ask", question=question, receipt=True).structured_content
+        without = call(toolbox, "ask", question=question).structured_content
+    keys = parse_trusted_keys(b"".join(each.pem for each in issuer.keys.public_keys()), "keys")
+    verified = verify_receipt(asked["receipt"].encode(), keys, None)
+    assert verified.receipt is not None
+    assert verified.receipt.kind == "ask"
+    assert len(verified.receipt.results) == asked["passages_read"]
+    assert without == {**asked, "receipt": None}
+
+
 def test_a_failure_tells_the_caller_nothing_and_the_operator_where(
     shared_firm: SmallFirm, recorder: AccessRecorder, caplog: pytest.LogCaptureFixture
 ) -> None:

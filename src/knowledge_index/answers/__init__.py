@@ -2,9 +2,10 @@
 
 from knowledge_index.answers.answer import Answer, AnswerKind, AnswerSentence, Citation, Searched
 from knowledge_index.answers.gateway import Gateway, build_gateway
-from knowledge_index.answers.service import answer_question
+from knowledge_index.answers.service import DEFAULT_PASSAGES, answer_question
 
 __all__ = [
+    "DEFAULT_PASSAGES",
     "Answer",
     "AnswerKind",
     "AnswerSentence",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,6 +21,10 @@ NOTICE = (
 )
 MAX_UNREAD = 20
 _SURROGATES = re.compile("[\ud800-\udfff]")
+
+_ReceiptText = Annotated[
+    str | None, Field(description="a signed receipt, canonical JSON: keep it to the byte; null unless it was asked for")
+]
 
 
 class _Result(BaseModel):
@@ -66,9 +70,7 @@ class SearchAnswer(_Answer):
 
     hits: tuple[FoundPassage, ...]
     notes: tuple[str, ...]
-    receipt: str | None = Field(
-        default=None, description="a signed receipt, canonical JSON: keep it to the byte; None unless it was asked for"
-    )
+    receipt: _ReceiptText
 
 
 class PassageAnswer(_Answer):
@@ -166,6 +168,7 @@ class AskAnswer(_Answer):
     unread_count: int = Field(description="how many files that you may see could not be searched")
     unread: tuple[UnreadFile, ...] = Field(description=f"the first {MAX_UNREAD} of them")
     notes: tuple[str, ...]
+    receipt: _ReceiptText
 
 
 def found_passage(hit: SearchHit) -> FoundPassage:
@@ -219,7 +222,7 @@ def matter(record: MatterRecord) -> Matter:
     )
 
 
-def ask_answer(answer: Answer, caller_notes: Sequence[str]) -> AskAnswer:
+def ask_answer(answer: Answer, caller_notes: Sequence[str], receipt: str | None) -> AskAnswer:
     """A checked answer as the tool returns it, after what concerns the caller whatever is asked."""
     searched = answer.searched
     return AskAnswer(
@@ -235,6 +238,7 @@ def ask_answer(answer: Answer, caller_notes: Sequence[str]) -> AskAnswer:
             for each in searched.unread[:MAX_UNREAD]
         ),
         notes=tuple(map(encodable, (*caller_notes, *answer.notes))),
+        receipt=receipt,
     )
 
 

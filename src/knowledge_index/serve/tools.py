@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from knowledge_index.access import caller_notes
 from knowledge_index.access.recording import AccessRecorder
-from knowledge_index.answers import Gateway, answer_question
+from knowledge_index.answers import DEFAULT_PASSAGES, Gateway, answer_question
+from knowledge_index.answers.receipts import answer_with_receipt
 from knowledge_index.config import RetrievalSettings
 from knowledge_index.domain.document_types import DocumentType
 from knowledge_index.domain.errors import UsageError
@@ -142,6 +143,7 @@ class AskArguments(_Arguments):
 
     question: str = Field(max_length=MAX_QUERY_CHARS)
     matters: _Matters = []
+    receipt: _Receipt = False
 
 
 @dataclass(frozen=True)
@@ -248,13 +250,11 @@ class Toolbox:
     ) -> SearchAnswer:
         asked = (caller.principals, query, settings, filters, arguments.limit)
         receipt = None
-        if not arguments.receipt:
-            result = search_as(self.service, self._recorder(caller), *asked)
-        elif self.issuer is None:
-            raise UsageError("receipts are not issued here; ask without one")
-        else:
-            result, signed = search_with_receipt_as(self.service, self._recorder(caller), self.issuer, *asked)
+        if arguments.receipt:
+            result, signed = search_with_receipt_as(self.service, self._recorder(caller), self._issuer(), *asked)
             receipt = signed.decode("utf-8")
+        else:
+            result = search_as(self.service, self._recorder(caller), *asked)
         notes = (*self._caller_notes(caller), *result.notes)
         return SearchAnswer(hits=tuple(map(found_passage, result.hits)), notes=notes, receipt=receipt)
 
@@ -289,16 +289,21 @@ class Toolbox:
         return MattersAnswer(matters=tuple(map(matter, page)), next_after=next_after)
 
     def _ask(self, caller: Caller, arguments: AskArguments) -> AskAnswer:
-        answer = answer_question(
-            self.service,
-            self._recorder(caller),
-            caller.principals,
-            arguments.question,
-            self.settings,
-            SearchFilters(frozenset(arguments.matters)),
-            gateway=None if self.gateway is None else self.gateway.within(_GATEWAY_TIME_S),
-        )
-        return ask_answer(answer, self._caller_notes(caller))
+        filters = SearchFilters(frozenset(arguments.matters))
+        gateway = None if self.gateway is None else self.gateway.within(_GATEWAY_TIME_S)
+        asked = (caller.principals, arguments.question, self.settings, filters, DEFAULT_PASSAGES, gateway)
+        receipt = None
+        if arguments.receipt:
+            receipted = answer_with_receipt(self.service, self._recorder(caller), self._issuer(), *asked)
+            answer, receipt = receipted.answer, receipted.receipt.decode("utf-8")
+        else:
+            answer = answer_question(self.service, self._recorder(caller), *asked)
+        return ask_answer(answer, self._caller_notes(caller), receipt)
+
+    def _issuer(self) -> ReceiptIssuer:
+        if self.issuer is None:
+            raise UsageError("receipts are not issued here; ask without one")
+        return self.issuer
 
     def _caller_notes(self, caller: Caller) -> tuple[str, ...]:
         with self.service.catalog.transaction() as session:
