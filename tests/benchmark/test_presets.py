@@ -70,7 +70,10 @@ def test_an_ablation_is_full_with_one_mechanism_off(name: PresetName) -> None:
     assert all(value in (0.0, False, "ranks") for value in changed.values())
     # Parts of German compounds are never weighed without the other forms of its words.
     assert frozenset(changed) in {
-        *map(frozenset, ({"weight_document"}, {"mentioned_first"}, {"exact_first"}, {"weight_identifier"})),
+        *map(
+            frozenset,
+            ({"weight_document"}, {"mentioned_first"}, {"exact_first"}, {"clause_library"}, {"weight_identifier"}),
+        ),
         *map(frozenset, ({"weight_lexical"}, {"weight_semantic"}, {"collapse_per_document"}, {"fusion"})),
         *map(frozenset, ({"german_form_weight", "german_part_weight"}, {"german_part_weight"})),
     }
@@ -80,7 +83,7 @@ def test_the_ablations_switch_off_every_mechanism_once() -> None:
     ablations = presets_of("ablations")
     assert ablations[0] is PresetName.FULL
     assert len({frozenset(changes(name)) for name in ablations}) == len(ablations)
-    assert len({setting for name in ablations for setting in changes(name)}) == len(ablations) - 1 == 10
+    assert len({setting for name in ablations for setting in changes(name)}) == len(ablations) - 1 == 11
 
 
 def test_an_ablation_that_leaves_nothing_to_search_is_refused() -> None:

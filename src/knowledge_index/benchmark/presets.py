@@ -19,6 +19,7 @@ class PresetName(StrEnum):
     NO_DOCUMENT = "no_document"
     NO_MENTION = "no_mention"
     NO_EXACT = "no_exact"
+    NO_CLAUSES = "no_clauses"
     NO_IDENTIFIER = "no_identifier"
     NO_LEXICAL = "no_lexical"
     NO_SEMANTIC = "no_semantic"
@@ -72,6 +73,7 @@ _CHANGES: Mapping[PresetName, Mapping[str, object]] = {
     PresetName.NO_DOCUMENT: {"weight_document": 0.0},
     PresetName.NO_MENTION: {"mentioned_first": False},
     PresetName.NO_EXACT: {"exact_first": False},
+    PresetName.NO_CLAUSES: {"clause_library": False},
     PresetName.NO_IDENTIFIER: {"weight_identifier": 0.0},
     PresetName.NO_LEXICAL: {"weight_lexical": 0.0},
     PresetName.NO_SEMANTIC: {"weight_semantic": 0.0},
