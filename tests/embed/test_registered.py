@@ -110,7 +110,7 @@ def test_sentence_transformers_pooling_is_the_plain_one(folders, name):
 
 def test_weights_of_another_pooling_are_refused(folders):
     card = embedder_card("BAAI/bge-small-en-v1.5")
-    with pytest.raises(ModelError, match="mean pooling where the card of .* has cls"):
+    with pytest.raises(ModelError, match="mean pooling where the card"):
         open_embedder(card, AskedModel(card.name, folders["intfloat/e5-small-v2"]), CPU, 1)
 
 

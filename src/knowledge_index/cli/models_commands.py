@@ -1,7 +1,8 @@
-"""models eval, freeze, list."""
+"""models eval, freeze, threshold, list."""
 
 import tempfile
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ from knowledge_index.domain.errors import UsageError
 
 if TYPE_CHECKING:
     from knowledge_index.benchmark.models.freezing import Ledger
+    from knowledge_index.benchmark.models.grid import GridWork
     from knowledge_index.config.home import Home
 
 _DATASET_HELP = "task-set, cuad, contractnli, or a folder: one of these, BEIR's form, or MLEB's parquet or JSONL."
@@ -33,6 +35,7 @@ def register(app: typer.Typer) -> None:
     )
     models_app.command("eval")(evaluate)
     models_app.command("freeze")(freeze)
+    models_app.command("threshold")(threshold)
     models_app.command("list")(list_models)
     app.add_typer(models_app, name="models")
 
@@ -77,25 +80,15 @@ def evaluate(
     rerankers = [AskedModel.parse(each) for each in asked_rerankers if each != "none"]
 
     from knowledge_index.benchmark.models.evaluating import Asked, evaluate_models
-    from knowledge_index.benchmark.models.grid import GridWork
     from knowledge_index.benchmark.models.reading import open_dataset
     from knowledge_index.benchmark.models.report import report, write_results
-    from knowledge_index.embed import VectorCache
-    from knowledge_index.embed.score_cache import ScoreCache
 
     state: State = context.obj
-    config, home = state.load_config().config, state.home()
-    progress = console_progress()
-    split = Split(split_name)
-    dataset = open_dataset(dataset_name, data, split, seed, progress)
+    home = state.home()
+    dataset = open_dataset(dataset_name, data, Split(split_name), seed, console_progress())
     named_all = embedder_names is None and reranker_names is None
     asked = Asked(embedders, rerankers, named_all, Unit(unit_name) if unit_name else None, seed, reason)
-    with (
-        tempfile.TemporaryDirectory(prefix="models-", dir=home.folder, ignore_cleanup_errors=True) as folder,
-        closing(VectorCache(home.vector_cache_file)) as vectors,
-        closing(ScoreCache(home.score_cache_file)) as scores,
-    ):
-        work = GridWork(Path(folder), config, vectors, scores, progress)
+    with _work(state) as work:
         result, results = evaluate_models(dataset, asked, work, _ledger(home))
     write_results(result, results, out)
     if as_json:
@@ -133,6 +126,55 @@ def freeze(
     typer.echo("Next: ki models eval --split test with the same --dataset, once")
 
 
+def threshold(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder for report, figures and picture.")],
+    library_file: Annotated[
+        Path | None,
+        typer.Option("--library", metavar="FILE.toml", help="Answers and questions; else those that ship with ki."),
+    ] = None,
+    embedder_name: Annotated[
+        str | None, typer.Option("--embedder", metavar="NAME", help="NAME or NAME=FOLDER; else the default model.")
+    ] = None,
+    reranker_name: Annotated[
+        str | None, typer.Option("--reranker", metavar="NAME", help="NAME or NAME=FOLDER; else none.")
+    ] = None,
+    precision: Annotated[
+        float, typer.Option("--precision", metavar="X", min=0, max=1, help="What precision on dev has to be.")
+    ] = 0.9,
+    leave_out_superseded: Annotated[
+        bool, typer.Option("--leave-out-superseded", help="Without the answers that are marked as superseded.")
+    ] = False,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help=_SEED_HELP)] = 42,
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
+) -> None:
+    """Choose on dev above which score the best answer is filled in, and measure it on test."""
+    from knowledge_index.benchmark.models.answer_library import PACKAGED_LIBRARY, load_library
+    from knowledge_index.benchmark.models.threshold_running import (
+        run_threshold,
+        threshold_json,
+        threshold_report,
+        write_threshold,
+    )
+    from knowledge_index.embed.registry import AskedModel, registered_embedders
+
+    library = load_library(library_file or PACKAGED_LIBRARY)
+    if leave_out_superseded:
+        library = library.without_superseded()
+    embedder = AskedModel.parse(embedder_name or registered_embedders()[0].name)
+    reranker = AskedModel.parse(reranker_name) if reranker_name not in (None, "none") else None
+    state: State = context.obj
+    home = state.home()
+    with _work(state) as work:
+        result = run_threshold(library, embedder, reranker, precision, seed, work, _ledger(home))
+    write_threshold(result, out)
+    if as_json:
+        print_json(threshold_json(result))
+        return
+    typer.echo(printable("\n".join(threshold_report(result)), keep="\n"))
+    typer.echo(f"Written to {out}: report.md, threshold.json, curve.svg")
+
+
 def list_models(
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on standard output.")] = False,
 ) -> None:
@@ -155,6 +197,22 @@ def list_models(
         return
     for row in rows:
         typer.echo(f"{row['kind']}  {row['name']}  {row['family']}  {'here' if row['here'] else 'not on this machine'}")
+
+
+@contextmanager
+def _work(state: State) -> Iterator["GridWork"]:
+    """The home's caches, and a folder of the home that goes when the block ends."""
+    from knowledge_index.benchmark.models.grid import GridWork
+    from knowledge_index.embed import VectorCache
+    from knowledge_index.embed.score_cache import ScoreCache
+
+    config, home = state.load_config().config, state.home()
+    with (
+        tempfile.TemporaryDirectory(prefix="models-", dir=home.folder, ignore_cleanup_errors=True) as folder,
+        closing(VectorCache(home.vector_cache_file)) as vectors,
+        closing(ScoreCache(home.score_cache_file)) as scores,
+    ):
+        yield GridWork(Path(folder), config, vectors, scores, console_progress())
 
 
 def _ledger(home: "Home") -> "Ledger":

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from knowledge_index.benchmark.models.candidates import CANDIDATES
 from knowledge_index.benchmark.models.configurations import Configuration, FirstStage
-from knowledge_index.benchmark.models.dataset import Unit
 from knowledge_index.chunking import build_chunker
 from knowledge_index.chunking.windows import WINDOWS_SIGNATURE
 from knowledge_index.config import AppConfig
@@ -32,7 +31,7 @@ class Forms:
     embedders: Mapping[str, ModelForm]
     rerankers: Mapping[str, ModelForm]
     config: AppConfig
-    unit: Unit
+    unit: str
 
     def not_run(self, configuration: Configuration) -> str | None:
         """Why the configuration cannot run, or None."""
@@ -69,7 +68,7 @@ class Forms:
             yield self.rerankers[configuration.reranker]
 
 
-def forms_of(embedders: Sequence[AskedModel], rerankers: Sequence[AskedModel], config: AppConfig, unit: Unit) -> Forms:
+def forms_of(embedders: Sequence[AskedModel], rerankers: Sequence[AskedModel], config: AppConfig, unit: str) -> Forms:
     """Look each model up in the registry and hash its files.
 
     Raises:

@@ -108,20 +108,25 @@ def run_grid(
             free_memory()
         done |= {each: run.row(each, numbers) for each, numbers in runnable.items()}
     return GridResult(
-        dataset, forms.unit, run.relevant, tuple(done[each] for each in wanted), tuple(costs), len(corpus.passages)
+        dataset,
+        Unit(forms.unit),
+        run.relevant,
+        tuple(done[each] for each in wanted),
+        tuple(costs),
+        len(corpus.passages),
     )
 
 
 class _Run:
     def __init__(self, dataset: ModelDataset, corpus: EvalCorpus, forms: Forms, work: GridWork) -> None:
         self._dataset = dataset
-        self._unit = forms.unit
+        self._unit = Unit(forms.unit)
         self._forms = forms
         self._corpus = corpus
         self._work = work
         self._settings = work.config.models
         self._lexical: dict[str, Scored] = {}
-        self.relevant = {each.query_id: corpus.relevant(each, forms.unit) for each in dataset.questions}
+        self.relevant = {each.query_id: corpus.relevant(each, self._unit) for each in dataset.questions}
 
     def bm25(self) -> Numbers:
         with self._work.progress.task("rank by words", len(self._dataset.questions)) as task:
