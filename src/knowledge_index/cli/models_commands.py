@@ -64,7 +64,7 @@ def evaluate(
     What was computed is kept, so that a run that was stopped goes on.
     """
     from knowledge_index.benchmark.models.dataset import Split, Unit
-    from knowledge_index.embed.registry import AskedModel, registered_embedders, registered_rerankers
+    from knowledge_index.embed.registry import AskedModel
 
     if split_name not in tuple(Split):
         raise UsageError(f"--split {split_name}: is neither dev nor test")
@@ -74,10 +74,8 @@ def evaluate(
         raise UsageError("--again and --reason go together: say why the test split is looked at again")
     if again and split_name != Split.TEST:
         raise UsageError("--again is for the test split; dev may be looked at as often as one likes")
-    asked_embedders = embedder_names or [card.name for card in registered_embedders()]
-    asked_rerankers = reranker_names or [card.name for card in registered_rerankers()]
-    embedders = [AskedModel.parse(each) for each in asked_embedders]
-    rerankers = [AskedModel.parse(each) for each in asked_rerankers if each != "none"]
+    embedders = [AskedModel.parse(each) for each in embedder_names] if embedder_names else None
+    rerankers = [AskedModel.parse(each) for each in reranker_names if each != "none"] if reranker_names else None
 
     from knowledge_index.benchmark.models.evaluating import Asked, evaluate_models
     from knowledge_index.benchmark.models.reading import open_dataset
@@ -86,8 +84,7 @@ def evaluate(
     state: State = context.obj
     home = state.home()
     dataset = open_dataset(dataset_name, data, Split(split_name), seed, console_progress())
-    named_all = embedder_names is None and reranker_names is None
-    asked = Asked(embedders, rerankers, named_all, Unit(unit_name) if unit_name else None, seed, reason)
+    asked = Asked(embedders, rerankers, Unit(unit_name) if unit_name else None, seed, reason)
     with _work(state) as work:
         result, results = evaluate_models(dataset, asked, work, _ledger(home))
     write_results(result, results, out)

@@ -15,17 +15,22 @@ from knowledge_index.benchmark.models.reading import open_dataset
 from knowledge_index.benchmark.models.report import RESULTS_NAME, SCHEMA_VERSION, results_of
 from knowledge_index.domain.errors import InputError, PreconditionError, UsageError
 from knowledge_index.domain.progress import Progress
-from knowledge_index.embed.registry import AskedModel
+from knowledge_index.embed.registry import (
+    AskedModel,
+    EmbedderCard,
+    RerankerCard,
+    registered_embedders,
+    registered_rerankers,
+)
 from knowledge_index.evidence.canonical import MalformedJsonError, parse_json
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a caller wants to run; ``is_all`` where no model was named; ``reason`` is why test is looked at again."""
+    """What a caller wants to run; None where nothing was named; ``reason`` is why test is looked at again."""
 
-    embedders: Sequence[AskedModel]
-    rerankers: Sequence[AskedModel]
-    is_all: bool
+    embedders: Sequence[AskedModel] | None
+    rerankers: Sequence[AskedModel] | None
     unit: Unit | None
     seed: int
     reason: str | None
@@ -44,9 +49,11 @@ def evaluate_models(
         unit = asked.unit or (Unit.CHUNK if dataset.has_spans else Unit.DOCUMENT)
         if unit is Unit.CHUNK and not dataset.has_spans:
             raise UsageError(f"--unit chunk: '{dataset.name}' says which papers answer, not which passages")
-        forms = forms_of(asked.embedders, asked.rerankers, work.config, unit)
-        grid = configurations_of([each.name for each in asked.embedders], [each.name for each in asked.rerankers])
-        result = run_grid(dataset, asked.embedders, asked.rerankers, grid, forms, work)
+        embedders = _named_or_all(asked.embedders, registered_embedders())
+        rerankers = _named_or_all(asked.rerankers, registered_rerankers())
+        forms = forms_of(embedders, rerankers, work.config, unit)
+        grid = configurations_of([each.name for each in embedders], [each.name for each in rerankers])
+        result = run_grid(dataset, embedders, rerankers, grid, forms, work)
         return result, {**results_of(result, None, ()), "seed": asked.seed}
     frozen = ledger.frozen(dataset.name)
     if frozen is None:
@@ -62,6 +69,10 @@ def evaluate_models(
     result = run_grid(dataset, embedders, rerankers, wanted, forms, work)
     ledger.finish_look(look)
     return result, {**results_of(result, frozen, ledger.looks(dataset.name)), "seed": asked.seed}
+
+
+def _named_or_all(named: Sequence[AskedModel] | None, cards: Sequence[EmbedderCard | RerankerCard]) -> list[AskedModel]:
+    return list(named) if named is not None else [AskedModel(card.name, None) for card in cards]
 
 
 def freeze_choice(
@@ -107,11 +118,9 @@ def _refuse_not_frozen(asked: Asked, frozen: Frozen) -> None:
         raise PreconditionError(f"--seed {asked.seed}: the choice was frozen for the split of seed {frozen.seed}")
     if asked.unit is not None and asked.unit != frozen.unit:
         raise PreconditionError(f"--unit {asked.unit}: the choice was frozen for the unit {frozen.unit}")
-    if asked.is_all:
-        return
     _, embedders, rerankers = _parsed(frozen)
     known = {each.name for each in (*embedders, *rerankers)}
-    for model in (*asked.embedders, *asked.rerankers):
+    for model in (*(asked.embedders or ()), *(asked.rerankers or ())):
         if model.name not in known:
             raise PreconditionError(
                 f"'{model.name}' is not among what was frozen for '{frozen.dataset}': compare it on dev and freeze anew"
@@ -137,7 +146,7 @@ def _parsed(frozen: Frozen) -> tuple[list[Configuration], list[AskedModel], list
 def _frozen_grid(asked: Asked, frozen: Frozen) -> tuple[list[Configuration], list[AskedModel], list[AskedModel]]:
     """What was frozen, each model with the folder that the caller named for it."""
     configurations, embedders, rerankers = _parsed(frozen)
-    folders = {each.name: each for each in (*asked.embedders, *asked.rerankers)}
+    folders = {each.name: each for each in (*(asked.embedders or ()), *(asked.rerankers or ()))}
     return (
         configurations,
         [folders.get(each.name, each) for each in embedders],
