@@ -170,7 +170,15 @@ def threshold_report(result: ThresholdResult) -> list[str]:
         "",
         f"{len(library.answers)} answers, {superseded} of them superseded. {threshold}",
         "",
-        *table(heads, [row("dev", result.dev), row("test", result.test)]),
+        *table(
+            heads,
+            [
+                row("dev", result.dev),
+                row("test", result.test),
+                row("dev, all filled in", result.dev_curve[-1]),
+                row("test, all filled in", result.test_curve[-1]),
+            ],
+        ),
         "![precision over coverage](curve.svg)",
         "",
         "Looks at the test questions, each with another model, target, seed or library:",
