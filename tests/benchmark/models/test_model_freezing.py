@@ -75,6 +75,16 @@ def test_a_second_look_needs_a_reason_and_shows_for_ever(ledger):
     assert ledger.looks("another set") == ()
 
 
+def test_a_copy_under_another_name_was_looked_at_too(ledger):
+    frozen = freeze(ledger)
+    ledger.finish_look(ledger.begin_look(frozen, dict(frozen.compared), "t" * 64, None))
+    copy = freeze(ledger, dataset="copy")
+    assert copy.after_looks == 1
+    with pytest.raises(PreconditionError, match="--again --reason"):
+        ledger.begin_look(copy, dict(copy.compared), "t" * 64, None)
+    assert ledger.looks("copy") == ()
+
+
 def test_what_has_changed_is_refused(ledger):
     frozen = freeze(ledger)
     with pytest.raises(PreconditionError, match="the test split of 'set' is not the one that was frozen"):

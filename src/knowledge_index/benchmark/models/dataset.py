@@ -76,10 +76,12 @@ class ModelDataset:
 
     @cached_property
     def sha256(self) -> str:
-        """Hex SHA-256 over all documents, questions and gold, in canonical JSON, each sorted by its id."""
+        """Hex SHA-256 over all documents, questions and gold, in canonical JSON, each sorted by its id.
+
+        Without the set's name: a copy under another name is the same data.
+        """
         return canonical_sha256(
             {
-                "name": self.name,
                 "split": str(self.split),
                 "documents": sorted(
                     [each.doc_id, each.paper, sha256_text(each.title), sha256_text(each.text), str(each.group)]

@@ -69,7 +69,7 @@ def evaluate_models(
     look = ledger.begin_look(frozen, digests, dataset.sha256, asked.reason)
     result = run_grid(dataset, embedders, rerankers, wanted, forms, work)
     ledger.finish_look(look)
-    return result, {**results_of(result, frozen, ledger.looks(dataset.name)), "seed": asked.seed}
+    return result, {**results_of(result, frozen, ledger.looks(dataset.name, dataset.sha256)), "seed": asked.seed}
 
 
 def _named_or_all(named: Sequence[AskedModel] | None, cards: Sequence[EmbedderCard | RerankerCard]) -> list[AskedModel]:

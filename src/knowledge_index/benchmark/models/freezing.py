@@ -85,14 +85,18 @@ class Ledger:
         ]
         return found[-1] if found else None
 
-    def looks(self, dataset: str) -> tuple[Look, ...]:
-        """All looks at the data set's test split, the earliest first, whatever was frozen in between."""
+    def looks(self, dataset: str, test_sha256: str | None = None) -> tuple[Look, ...]:
+        """All looks at the test split of that set, or at the same data under another name, the earliest first.
+
+        Whatever was frozen in between.
+        """
         entries = self._entries()
         finished = {each["content"]["number"]: each["at"] for each, _ in entries if each["kind"] == _FINISHED}
         return tuple(
             Look(number, **each["content"], started_at=each["at"], finished_at=finished.get(number))
             for number, (each, _) in enumerate(entries)
-            if each["kind"] == _STARTED and each["content"]["dataset"] == dataset
+            if each["kind"] == _STARTED
+            and (each["content"]["dataset"] == dataset or each["content"]["test_sha256"] == test_sha256)
         )
 
     def freeze(
@@ -125,7 +129,7 @@ class Ledger:
             "dev_sha256": dev_sha256,
             "test_sha256": test_sha256,
             "dev_results_sha256": dev_results_sha256,
-            "after_looks": len(self.looks(dataset)),
+            "after_looks": len(self.looks(dataset, test_sha256)),
         }
         self._append(_FROZEN, content)
         frozen = self.frozen(dataset)
@@ -152,7 +156,7 @@ class Ledger:
                 f"'{changed[0]}' is not as it was frozen: its weights, prompt, settings or chunking have changed, or "
                 "its weights are not here; go back to these, or choose on dev and freeze anew"
             )
-        looks = self.looks(frozen.dataset)
+        looks = self.looks(frozen.dataset, test_sha256)
         form = forms[frozen.configuration]
         if looks and looks[-1].finished_at is None and looks[-1].config_sha256 == form:
             return looks[-1]

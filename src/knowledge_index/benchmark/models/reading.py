@@ -1,6 +1,7 @@
 """Finds a data set by name or folder and reads one split of it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from knowledge_index.benchmark.models.dataset import ModelDataset, Split
@@ -46,7 +47,8 @@ def open_dataset(asked: str, data: Path, split: Split, seed: int, progress: Prog
 def _read_folder(place: Path, split: Split, seed: int, progress: Progress) -> ModelDataset:
     for _, mark, read in _KNOWN.values():
         if (place / mark).exists():
-            return read(place, split, seed, progress)
+            dataset = read(place, split, seed, progress)
+            return replace(dataset, name=place.resolve().name)
     if is_retrieval_folder(place):
         return read_retrieval_folder(place, split, seed)
     raise InputError(
