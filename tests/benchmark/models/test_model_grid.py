@@ -24,6 +24,7 @@ from knowledge_index.benchmark.spans.intervals import Span
 from knowledge_index.benchmark.spans.ranking import ChunkPlace
 from knowledge_index.chunking import build_chunker
 from knowledge_index.config import AppConfig
+from knowledge_index.domain.errors import ModelError
 from knowledge_index.domain.principals import Principal
 from knowledge_index.domain.progress import SilentProgress
 from knowledge_index.embed import VectorCache
@@ -139,6 +140,24 @@ def test_models_cost_is_measured_with_the_load(tmp_path, work, models):
         assert cost.latency_s > 0
         assert cost.cores
         assert cost.load_low is not None
+
+
+def test_a_model_that_cannot_be_loaded_takes_its_rows_alone(tmp_path, work, models, monkeypatch):
+    def fail(*_: object, **__: object) -> Any:
+        raise ModelError("out of memory")
+
+    dataset = open_dataset(str(write_beir(tmp_path / "beir")), tmp_path, Split.DEV, 42, SilentProgress())
+    monkeypatch.setattr("knowledge_index.embed.cross_encoder.CrossEncoderReranker.score", fail)
+    reasons = {row.configuration.name: row.not_run for row in grid(dataset, work, models).rows}
+    assert {name for name, why in reasons.items() if why is None} == {"bm25", f"dense:{E5}", f"hybrid:{E5}"}
+    assert reasons[f"bm25+{RANKER}"] == "out of memory"
+    monkeypatch.undo()
+    monkeypatch.setattr("knowledge_index.embed.model_embedder.ModelEmbedder.embed", fail)
+    work.vectors = VectorCache(tmp_path / "other.sqlite")
+    reasons = {row.configuration.name: row.not_run for row in grid(dataset, work, models, 1).rows}
+    work.vectors.close()
+    assert {name for name, why in reasons.items() if why is None} == {"bm25", f"bm25+{RANKER}"}
+    assert reasons[f"hybrid:{E5}"] == "out of memory"
 
 
 def test_one_model_is_in_memory_at_a_time(tmp_path, work, models, monkeypatch):

@@ -13,7 +13,7 @@ from knowledge_index.benchmark.models.freezing import Frozen, Ledger
 from knowledge_index.benchmark.models.grid import GridResult, GridWork, run_grid
 from knowledge_index.benchmark.models.reading import open_dataset
 from knowledge_index.benchmark.models.report import RESULTS_NAME, SCHEMA_VERSION, results_of
-from knowledge_index.domain.errors import InputError, PreconditionError, UsageError
+from knowledge_index.domain.errors import InputError, ModelError, PreconditionError, UsageError
 from knowledge_index.domain.progress import Progress
 from knowledge_index.embed.registry import (
     AskedModel,
@@ -43,6 +43,7 @@ def evaluate_models(
 
     Raises:
         UsageError: chunks are asked for where only papers are judged, or a model is not registered.
+        ModelError: on test, a frozen configuration does not run.
         PreconditionError: on test, what is asked for was not frozen, has changed, or was looked at before.
     """
     if dataset.split is Split.DEV:
@@ -68,6 +69,10 @@ def evaluate_models(
     digests = {each.name: forms.sha256(each) for each in wanted}
     look = ledger.begin_look(frozen, digests, dataset.sha256, asked.reason)
     result = run_grid(dataset, embedders, rerankers, wanted, forms, work)
+    for row in result.rows:
+        if row.not_run is not None:
+            # Nothing was shown, so the look goes on when the model can be loaded again.
+            raise ModelError(f"{row.configuration.name}: {row.not_run}")
     ledger.finish_look(look)
     return result, {**results_of(result, frozen, ledger.looks(dataset.name, dataset.sha256)), "seed": asked.seed}
 

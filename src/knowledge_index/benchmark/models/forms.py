@@ -1,7 +1,7 @@
 """What a configuration is made of, hashed: two runs of one hash differ by nothing but the data."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knowledge_index.benchmark.models.candidates import CANDIDATES
 from knowledge_index.benchmark.models.configurations import Configuration, FirstStage
@@ -60,6 +60,14 @@ class Forms:
                 "candidates": CANDIDATES,
             }
         )
+
+    def without_embedder(self, name: str, reason: str) -> "Forms":
+        """The forms where this embedder turned out not to run."""
+        return replace(self, embedders={**self.embedders, name: ModelForm("", (), reason)})
+
+    def without_reranker(self, name: str, reason: str) -> "Forms":
+        """The forms where this reranker turned out not to run."""
+        return replace(self, rerankers={**self.rerankers, name: ModelForm("", (), reason)})
 
     def _models(self, configuration: Configuration) -> Iterable[ModelForm]:
         if configuration.embedder is not None:

@@ -19,6 +19,7 @@ from knowledge_index.benchmark.models.measuring import LATENCY, ModelCost, cost_
 from knowledge_index.benchmark.models.scoring import RankingValues, score_rankings
 from knowledge_index.chunking import build_chunker
 from knowledge_index.config import AppConfig
+from knowledge_index.domain.errors import ModelError
 from knowledge_index.domain.progress import Progress
 from knowledge_index.embed import CachedEmbedder, Embedder, Reranker, VectorCache
 from knowledge_index.embed.devices import free_memory
@@ -82,7 +83,7 @@ def run_grid(
     """Run the ``wanted`` configurations, whose models are among those given.
 
     First each embedder in turn makes its lists and is let go of; then each reranker scores the candidates that any list
-    has for it.
+    has for it. A model that cannot be loaded takes its rows with it, with the reason, and no others.
     """
     corpus = build_corpus(work.folder, dataset, build_chunker(work.config.chunking))
     run = _Run(dataset, corpus, forms, work)
@@ -91,7 +92,11 @@ def run_grid(
     for asked in embedders:
         form = forms.embedders[asked.name]
         if form.not_run is None:
-            stages = run.first_stages_of(asked, form.signature_id)
+            try:
+                stages = run.first_stages_of(asked, form.signature_id)
+            except ModelError as error:
+                forms = forms.without_embedder(asked.name, str(error))
+                continue
             lists |= {(stage, asked.name): numbers for stage, numbers in stages.items()}
             costs.append(cost_of(work.scores, asked.name, form.signature_id))
             free_memory()
@@ -100,12 +105,15 @@ def run_grid(
         name = reranker.name if reranker else None
         group = [each for each in wanted if each.reranker == name]
         runnable = {each: lists[each.first_stage, each.embedder] for each in group if forms.not_run(each) is None}
-        done |= {each: GridRow(each, "", {}, {}, forms.not_run(each)) for each in group if each not in runnable}
         if reranker is not None and runnable:
             signature = forms.rerankers[reranker.name].signature_id
-            runnable = run.reranked(reranker, signature, runnable)
-            costs.append(cost_of(work.scores, reranker.name, signature))
+            try:
+                runnable = run.reranked(reranker, signature, runnable)
+                costs.append(cost_of(work.scores, reranker.name, signature))
+            except ModelError as error:
+                forms, runnable = forms.without_reranker(reranker.name, str(error)), {}
             free_memory()
+        done |= {each: GridRow(each, "", {}, {}, forms.not_run(each)) for each in group if each not in runnable}
         done |= {each: run.row(each, numbers) for each, numbers in runnable.items()}
     return GridResult(
         dataset,
