@@ -14,6 +14,7 @@ from knowledge_index.cli import (
     doctor_commands,
     evidence_commands,
     following_commands,
+    models_commands,
     pipeline_commands,
     search_commands,
     serve_commands,
@@ -70,4 +71,5 @@ access_commands.register(app)
 audit_commands.register(app)
 benchmark_commands.register(app)
 spans_commands.register(app)
+models_commands.register(app)
 config_commands.register(app)

@@ -8,6 +8,7 @@ from knowledge_index.config.settings import (
     ConversionSettings,
     EmbeddingSettings,
     GatewaySettings,
+    ModelSettings,
     RetrievalSettings,
 )
 
@@ -19,6 +20,7 @@ __all__ = [
     "EmbeddingSettings",
     "GatewaySettings",
     "LoadedConfig",
+    "ModelSettings",
     "RetrievalSettings",
     "load_config",
 ]

@@ -44,6 +44,16 @@ class Home:
         return self.folder / "cache" / "vectors.sqlite"
 
     @property
+    def score_cache_file(self) -> Path:
+        """Rerankers' scores by model, query and passage, and what computing them cost."""
+        return self.folder / "cache" / "scores.sqlite"
+
+    @property
+    def models_ledger_file(self) -> Path:
+        """Which choices of models were frozen, and each look at a test split."""
+        return self.folder / "models" / "ledger.jsonl"
+
+    @property
     def trees_folder(self) -> Path:
         """Merkle trees of what callers may see, made anew where they are missing."""
         return self.folder / "cache" / "trees"

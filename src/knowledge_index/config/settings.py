@@ -88,6 +88,18 @@ class EmbeddingSettings(_Section):
     threads: int = Field(2, ge=1, le=64, description="texts embedded at the same time, each on one core")
 
 
+class ModelSettings(_Section):
+    """Where and how precisely ``ki models`` computes a model; searches compute theirs on the CPU, in float32."""
+
+    device: Literal["cpu", "cuda", "mps"] = Field("cpu", description="where ki models computes: cpu, cuda or mps")
+    precision: Literal["float32", "bfloat16"] = Field(
+        "float32", description="numbers that ki models computes with: float32 or bfloat16"
+    )
+
+
+CPU_FLOAT32 = ModelSettings()  # type: ignore[call-arg]
+
+
 class AuditSettings(_Section):
     """What the audit log keeps."""
 
@@ -154,6 +166,7 @@ class AppConfig(_Section):
     retrieval: RetrievalSettings = RetrievalSettings()  # type: ignore[call-arg]
     chunking: ChunkingSettings = ChunkingSettings()  # type: ignore[call-arg]
     embedding: EmbeddingSettings = EmbeddingSettings()  # type: ignore[call-arg]
+    models: ModelSettings = ModelSettings()  # type: ignore[call-arg]
     audit: AuditSettings = AuditSettings()  # type: ignore[call-arg]
     conversion: ConversionSettings = ConversionSettings()  # type: ignore[call-arg]
     gateway: GatewaySettings = GatewaySettings()  # type: ignore[call-arg]

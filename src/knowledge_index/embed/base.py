@@ -22,6 +22,7 @@ class Runtime(StrEnum):
 
     ONNX_BERT = "onnx-bert-1"
     SENTENCE_TRANSFORMERS = "sentence-transformers"
+    LAST_TOKEN = "last-token"
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,14 @@ class EmbeddingSignature:
     pooling: str
     max_tokens: int
     runtime: Runtime = Runtime.SENTENCE_TRANSFORMERS
+    computed_on: str = "cpu float32"
 
     @property
     def id(self) -> str:
         """One line that names the signature, for storage and messages."""
-        return f"{self.model}|{self.weights_sha256}|{self.dimensions}|{self.pooling}|{self.max_tokens}|{self.runtime}"
+        name = f"{self.model}|{self.weights_sha256}|{self.dimensions}|{self.pooling}|{self.max_tokens}|{self.runtime}"
+        # Left out where it is what it always was, so that vectors that were paid for stay known.
+        return name if self.computed_on == "cpu float32" else f"{name}|{self.computed_on}"
 
 
 @dataclass(frozen=True)

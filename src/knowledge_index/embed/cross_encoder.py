@@ -1,12 +1,14 @@
-"""Reranking with a sentence-transformers cross-encoder on the CPU."""
+"""Reranking with a sentence-transformers cross-encoder."""
 
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from knowledge_index.config.settings import CPU_FLOAT32, ModelSettings
 from knowledge_index.domain.errors import ModelError
 from knowledge_index.embed.base import ModelFile
+from knowledge_index.embed.devices import torch_device, torch_dtype
 from knowledge_index.embed.model_files import model_folder, snapshot_files, weights_sha256
 from knowledge_index.embed.quiet import silence_model_libraries
 
@@ -14,8 +16,9 @@ from knowledge_index.embed.quiet import silence_model_libraries
 class CrossEncoderReranker:
     """Keeps :class:`~knowledge_index.embed.base.Reranker`; ``model`` is a local folder or a hub name, loaded lazily."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, settings: ModelSettings = CPU_FLOAT32) -> None:
         self._name = model
+        self._settings = settings
         self._lock = threading.Lock()
         self._model: Any = None
         self._files: tuple[ModelFile, ...] | None = None
@@ -56,7 +59,10 @@ class CrossEncoderReranker:
             silence_model_libraries()
             try:
                 model = CrossEncoder(
-                    str(folder), device="cpu", local_files_only=True, model_kwargs={"use_safetensors": True}
+                    str(folder),
+                    device=torch_device(self._settings),
+                    local_files_only=True,
+                    model_kwargs={"use_safetensors": True, "dtype": torch_dtype(self._settings)},
                 )
                 labels = int(model.num_labels)
             except Exception as error:

@@ -19,10 +19,12 @@ _UNIT_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
-class _Located:
+class LocatedModel:
+    """A model that was found and not loaded yet."""
+
     folder: Path
     signature: EmbeddingSignature
-    architecture: BertArchitecture | None
+    load: Callable[[], TextModel]
 
 
 class ModelEmbedder:
@@ -33,10 +35,13 @@ class ModelEmbedder:
     a time, since a batch's padding changes the last bits, ``settings.threads`` of them side by side.
     """
 
-    def __init__(self, settings: EmbeddingSettings) -> None:
+    def __init__(
+        self, settings: EmbeddingSettings, locate: Callable[[EmbeddingSettings], LocatedModel] | None = None
+    ) -> None:
         self._settings = settings
+        self._locator = locate or locate_model
         self._lock = threading.Lock()
-        self._found: _Located | None = None
+        self._found: LocatedModel | None = None
         self._model: TextModel | None = None
         self._files: tuple[ModelFile, ...] | None = None
 
@@ -90,29 +95,38 @@ class ModelEmbedder:
             )
         return vector
 
-    def _locate(self) -> _Located:
+    def _locate(self) -> LocatedModel:
         if self._found is None:
-            folder = model_folder(self._settings.model)
-            signature = read_signature(self._settings, folder)
-            architecture = read_bert_architecture(folder, signature)
-            if architecture is not None:
-                signature = dataclasses.replace(signature, runtime=Runtime.ONNX_BERT)
-            self._found = _Located(folder, signature, architecture)
+            self._found = self._locator(self._settings)
         return self._found
 
     def _load(self) -> TextModel:
         located = self._locate()
         with self._lock:
             if self._model is None:
-                self._model = _load_model(located)
+                self._model = located.load()
             return self._model
 
 
-def _load_model(located: _Located) -> TextModel:
-    if located.architecture is not None:
+def locate_model(settings: EmbeddingSettings) -> LocatedModel:
+    """The model that the settings name, by the runtime that its files allow.
+
+    Raises:
+        ModelError: it cannot be had, or its weights are not the pinned ones.
+    """
+    folder = model_folder(settings.model)
+    signature = read_signature(settings, folder)
+    architecture = read_bert_architecture(folder, signature)
+    if architecture is not None:
+        signature = dataclasses.replace(signature, runtime=Runtime.ONNX_BERT)
+    return LocatedModel(folder, signature, lambda: _load_model(folder, signature, architecture))
+
+
+def _load_model(folder: Path, signature: EmbeddingSignature, architecture: BertArchitecture | None) -> TextModel:
+    if architecture is not None:
         from knowledge_index.embed.onnx_bert import OnnxBert
 
-        return OnnxBert(located.folder, located.architecture)
+        return OnnxBert(folder, architecture)
     from knowledge_index.embed.sentence_transformer import SentenceTransformerModel
 
-    return SentenceTransformerModel(located.folder, located.signature.dimensions)
+    return SentenceTransformerModel(folder, signature.dimensions)

@@ -22,8 +22,10 @@ _HUB_FILES_OF_OTHER_RUNTIMES = ("onnx/*", "openvino/*")
 _POOLING_FLAGS = ("cls_token", "max_tokens", "mean_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
 
 
-def model_folder(model: str) -> Path:
+def model_folder(model: str, *, download: bool = True) -> Path:
     """The folder of the packaged default model, of a local one, or of a hub model, downloaded where it is not cached.
+
+    Without ``download`` the hub's cache is looked at and nothing else.
 
     Raises:
         ModelError: there is no such folder and no such model can be had from the hub.
@@ -40,17 +42,17 @@ def model_folder(model: str) -> Path:
     folder = Path(model).expanduser()
     if folder.is_dir():
         return folder
-    return _hub_snapshot(model)
+    return _hub_snapshot(model, download)
 
 
-def _hub_snapshot(model: str) -> Path:
+def _hub_snapshot(model: str, download: bool) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()
     error: Exception | None = None
     # What the cache holds is used as it is, so that a model once downloaded needs no network.
-    for cached_only in (True, False):
+    for cached_only in (True, False) if download else (True,):
         try:
             snapshot = Path(
                 snapshot_download(
@@ -65,6 +67,10 @@ def _hub_snapshot(model: str) -> Path:
             continue
         if not cached_only or _weights_files(snapshot):
             return snapshot
+    if not download:
+        raise ModelError(
+            f"the weights of '{model}' are not on this machine: download them, or give their folder as {model}=FOLDER"
+        )
     raise ModelError(
         f"model '{model}' is neither a local folder nor to be had from the hub ({_first_line(error)}): "
         "check the name; without a network, download it elsewhere and name its folder"
