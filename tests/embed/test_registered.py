@@ -7,12 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny_models import (
-    build_bert_cross_encoder,
-    build_bert_embedder,
-    build_qwen3,
-    build_roberta_cross_encoder,
-)
 
 from knowledge_index.config.settings import ModelSettings
 from knowledge_index.domain.errors import ModelError, UsageError
@@ -26,6 +20,12 @@ from knowledge_index.embed.registry import (
     registered_embedders,
     registered_rerankers,
     reranker_card,
+)
+from tiny_models import (
+    build_bert_cross_encoder,
+    build_bert_embedder,
+    build_qwen3,
+    build_roberta_cross_encoder,
 )
 
 CPU = ModelSettings()
