@@ -1,3 +1,4 @@
+import math
 import time
 import unicodedata
 
@@ -218,23 +219,25 @@ def test_any_text_is_read_without_error_and_values_stand_in_it(text: str) -> Non
 @pytest.mark.parametrize("piece", ["1/", "1,", "1 000 ", "a", "@", "://", "„x", '"'])
 def test_a_text_of_any_length_is_read_in_linear_time(piece: str) -> None:
     def seconds_for(characters: int) -> float:
-        text = (piece * characters)[:characters]
-        start = time.perf_counter()
-        assert all(each.text in text for each in values_in(text))
-        return time.perf_counter() - start
+        # Processor time, the best of three: how it grows is asked, not how busy the machine is.
+        text, best = (piece * characters)[:characters], math.inf
+        for _ in range(3):
+            start = time.process_time()
+            assert all(each.text in text for each in values_in(text))
+            best = min(best, time.process_time() - start)
+        return best
 
-    seconds_for(1000)
     # Quadratic reading would take 400 times as long for 20 times the text.
     assert seconds_for(40_000) < 100 * max(seconds_for(2000), 0.001)
 
 
 def test_a_task_of_many_criteria_is_read_in_linear_time() -> None:
     ids = frozenset(f"C-{number:05d}" for number in range(10_000))
-    start = time.perf_counter()
+    start = time.process_time()
     for criterion_id in sorted(ids)[:1000]:
         assert values_in(f"PASS if {criterion_id} holds. FAIL if not.", ids) == []
     # Reading all ids for every criterion takes over ten seconds.
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
 
 
 def test_addresses_are_no_references() -> None:
