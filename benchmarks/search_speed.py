@@ -48,7 +48,7 @@ class RandomVectors:
     """Vectors of the default model's shape that say nothing; a function of the text, as the contract asks."""
 
     def __init__(self, model: Embedder) -> None:
-        self.signature = model.signature
+        self.signature, self.model_files = model.signature, model.model_files
 
     def embed(self, texts: Sequence[str], on_done: Callable[[int], None] | None = None) -> Matrix:
         """See :meth:`Embedder.embed`."""
@@ -132,6 +132,8 @@ def measure(home: Home, config: AppConfig, model: Embedder, queries: Sequence[st
     with catalog.transaction() as session:
         scope = compile_scope(session, principals)
         passages, rows = session.status.index_counts()
+    if not rows:
+        raise SystemExit(f"{home.folder}: an ingest was broken off here; remove the folder and call this again")
     print(f"{passages} passages in {rows} rows, {len(scope.acl_class_ids)} ACL classes")
     for name in (PresetName.BM25, PresetName.FULL):
         settings = preset(name, config.retrieval)
