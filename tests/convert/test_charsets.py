@@ -42,7 +42,7 @@ def test_a_text_cut_off_in_a_character_is_kept_and_said_to_be_broken() -> None:
 )
 def test_no_bytes_and_no_charset_make_it_fail(data: bytes, charset: str | None) -> None:
     text, _ = decode_text(data, charset)
-    text.encode("utf-8", "surrogatepass")
+    assert text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogatepass") == text
 
 
 @given(text=st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=60))

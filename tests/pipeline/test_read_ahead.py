@@ -10,6 +10,7 @@ from knowledge_index.catalog.records import PipelineObject
 from knowledge_index.config import ConversionSettings
 from knowledge_index.convert.isolated import IsolatedConverter
 from knowledge_index.domain.errors import SourceError
+from knowledge_index.domain.languages import Language
 from knowledge_index.pipeline.read_ahead import ReadAhead
 
 # A result of that many characters is large: it waits for its turn.
@@ -54,6 +55,7 @@ class Folder:
                 original_text_sha256=None,
                 stated_title=None,
                 enricher_version=None,
+                language=Language.UNKNOWN,
             )
             for number, (path, data) in enumerate(self.texts.items())
         ]

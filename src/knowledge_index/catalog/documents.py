@@ -1,13 +1,13 @@
 """Whole documents and the matters, as far as a scope lets them be seen."""
 
-import json
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select, text
+from sqlalchemy import Connection, Select, func, select
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.records import DocumentRecord, MatterRecord, ObjectState
+from knowledge_index.catalog.value_lists import values_of
 from knowledge_index.catalog.versions import Versions
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus
@@ -55,8 +55,8 @@ class Documents:
 
     def with_ids(self, object_ids: Collection[int], scope: Scope) -> dict[int, DocumentRecord]:
         """Those of these objects that are searchable, current and in the scope, by id."""
-        ids = select(text("value")).select_from(func.json_each(json.dumps(sorted(object_ids))))
-        return {each.object_id: each for each in self._visible(_DOCUMENTS.where(_OBJECT.id.in_(ids)), scope)}
+        statement = _DOCUMENTS.where(_OBJECT.id.in_(values_of(object_ids)))
+        return {each.object_id: each for each in self._visible(statement, scope)}
 
     def matters(self, scope: Scope) -> list[MatterRecord]:
         """The matters of all visible searchable documents, by reference; counts are of visible documents alone."""

@@ -21,6 +21,7 @@ from knowledge_index.catalog.passage_records import (
 from knowledge_index.catalog.properties import properties_of
 from knowledge_index.catalog.records import ObjectState
 from knowledge_index.catalog.status_records import UnreadObject
+from knowledge_index.catalog.value_lists import values_asked
 from knowledge_index.catalog.versions import Versions
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus
@@ -51,18 +52,13 @@ _OCCURRENCES = (
 )
 
 
-def _asked(name: str) -> Select[Any]:
-    """The values of a list that is given as JSON, which may be longer than a statement takes variables."""
-    return select(text("value")).select_from(func.json_each(bindparam(name)))
-
-
 # Statements that every search runs are built once.
-_OCCURRENCES_OF_ROWS = _OCCURRENCES.where(_CHUNK.row_key.in_(_asked("row_keys")))
+_OCCURRENCES_OF_ROWS = _OCCURRENCES.where(_CHUNK.row_key.in_(values_asked("row_keys")))
 _OCCURRENCES_OF_WORDING = _OCCURRENCES.where(
-    _CHUNK.object_id.in_(_asked("object_ids")), _CHUNK.wording_key.in_(_asked("wording_keys"))
+    _CHUNK.object_id.in_(values_asked("object_ids")), _CHUNK.wording_key.in_(values_asked("wording_keys"))
 )
 _PASSAGES_OF_OBJECTS = select(_CHUNK.row_key).where(
-    _CHUNK.object_id.in_(_asked("object_ids")), _CHUNK.ordinal > _PROFILE_ORDINAL
+    _CHUNK.object_id.in_(values_asked("object_ids")), _CHUNK.ordinal > _PROFILE_ORDINAL
 )
 # CROSS JOIN keeps SQLite to this order: one look-up a place, whatever the catalog holds.
 _PASSAGES_AT = text(

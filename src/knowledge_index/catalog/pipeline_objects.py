@@ -8,6 +8,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, update
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.records import ObjectState, PipelineObject, Relation
+from knowledge_index.domain.languages import Language
 from knowledge_index.domain.versions import VersionStatus
 
 _OBJECT = schema.source_object.c
@@ -32,6 +33,7 @@ _CURRENT = (
         _DOCUMENT.original_text_sha256,
         _DOCUMENT.title.label("stated_title"),
         _DOCUMENT.enricher_version,
+        _DOCUMENT.language,
     )
     .join(schema.source, schema.source.c.id == _OBJECT.source_id)
     .outerjoin(_OUTERMOST, _OUTERMOST.c.id == _OBJECT.outermost_object_id)
@@ -134,6 +136,7 @@ class PipelineObjects:
 
 def _pipeline_object(values: dict[str, Any]) -> PipelineObject:
     relation = {name: values.pop(name) for name in Relation.__dataclass_fields__}
+    values["language"] = Language(values["language"] or Language.UNKNOWN)
     if relation["document_key"] is None:
         return PipelineObject(relation=None, **values)
     relation["version_status"] = VersionStatus(str(relation["version_status"]))

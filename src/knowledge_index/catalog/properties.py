@@ -1,15 +1,14 @@
 """What filters ask of documents, and the documents and index rows that fit."""
 
-import json
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from datetime import date
-from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, select, text, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, select, update
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.records import DescribedObject, ObjectProperties, ObjectState
+from knowledge_index.catalog.value_lists import values_of
 from knowledge_index.domain.document_dates import DateEvidence, DocumentDate
 from knowledge_index.domain.document_types import DocumentType
 from knowledge_index.domain.grants import Scope
@@ -98,18 +97,18 @@ class Properties:
         """
         wanted = [
             _OBJECT.state == ObjectState.CURRENT,
-            _OBJECT.acl_class_id.in_(_values_of(scope.acl_class_ids)),
+            _OBJECT.acl_class_id.in_(values_of(scope.acl_class_ids)),
             *_conditions(filters),
         ]
         if among is not None:
-            wanted.append(_OBJECT.id.in_(_values_of(among)))
+            wanted.append(_OBJECT.id.in_(values_of(among)))
         if own_statuses is not None:
             wanted.append(_OBJECT.version_status.in_(sorted(own_statuses)))
         return set(self._connection.execute(select(_OBJECT.id).where(*wanted)).scalars())
 
     def days(self, object_ids: Collection[int]) -> dict[int, date]:
         """The days of those of the objects that have one, by object id."""
-        statement = select(_OBJECT.id, _OBJECT.document_date).where(_OBJECT.id.in_(_values_of(object_ids)))
+        statement = select(_OBJECT.id, _OBJECT.document_date).where(_OBJECT.id.in_(values_of(object_ids)))
         return {
             row.id: date.fromisoformat(row.document_date)
             for row in self._connection.execute(statement)
@@ -118,12 +117,12 @@ class Properties:
 
     def document_keys(self, object_ids: Collection[int]) -> set[str]:
         """The stored keys of the papers that the objects are versions of by name."""
-        statement = select(_OBJECT.document_key).distinct().where(_OBJECT.id.in_(_values_of(object_ids)))
+        statement = select(_OBJECT.document_key).distinct().where(_OBJECT.id.in_(values_of(object_ids)))
         return {key for key in self._connection.execute(statement).scalars() if key is not None}
 
     def row_keys(self, object_ids: Collection[int]) -> frozenset[str]:
         """The index rows, passages and profiles alike, that stand in one of the objects."""
-        statement = select(_CHUNK.row_key).where(_CHUNK.object_id.in_(_values_of(object_ids)))
+        statement = select(_CHUNK.row_key).where(_CHUNK.object_id.in_(values_of(object_ids)))
         return frozenset(self._connection.execute(statement).scalars())
 
 
@@ -141,11 +140,6 @@ def _conditions(filters: SearchFilters) -> Iterator[ColumnElement[bool]]:
         # The bound is for the index; the other end of a prefix is no text of its own.
         yield _OBJECT.path >= prefix
         yield func.substr(_OBJECT.path, 1, len(prefix)) == prefix
-
-
-def _values_of(values: Collection[Any]) -> Any:
-    """Any number of values as a subquery: a statement takes a limited number of variables."""
-    return select(text("value")).select_from(func.json_each(json.dumps(sorted(values))))
 
 
 def properties_of(

@@ -137,6 +137,7 @@ class PipelineObject:
     original_text_sha256: str | None
     stated_title: str | None
     enricher_version: str | None
+    language: Language
     relation: Relation | None
     compared_as: str | None
     quarantine_class: str | None

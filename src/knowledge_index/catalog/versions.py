@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, text, update
+from sqlalchemy import Connection, delete, insert, or_, select, text, update
 
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.passage_records import Occurrence
 from knowledge_index.catalog.records import DocumentRecord, ObjectState, VersionPair, VersionRecord
+from knowledge_index.catalog.value_lists import values_asked, values_of
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import STATUS_ORDER, PairEvidence, VersionStatus
 
@@ -52,7 +53,7 @@ _OF_DOCUMENTS = (
     )
     .join(schema.source, schema.source.c.id == _OBJECT.source_id)
     .join(schema.converted_document, schema.converted_document.c.id == _OBJECT.converted_document_id)
-    .where(_OBJECT.document_key.in_(select(text("value")).select_from(func.json_each(bindparam("keys")))))
+    .where(_OBJECT.document_key.in_(values_asked("keys")))
     .where(_OBJECT.state == ObjectState.CURRENT)
 )
 
@@ -239,8 +240,7 @@ class Versions:
 
     def pairs_among(self, object_ids: Collection[int]) -> list[VersionPair]:
         """The pairs whose both ends are among these objects."""
-        ids = json.dumps(sorted(object_ids))
-        among = select(text("value")).select_from(func.json_each(ids))
+        among = values_of(object_ids)
         statement = (
             select(schema.version_relation)
             .where(_PAIR.object_id.in_(among), _PAIR.other_id.in_(among))

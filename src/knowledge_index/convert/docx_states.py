@@ -1,6 +1,7 @@
 """Writes out the states of a Word file from its paragraphs and rows, and where each tracked change stands."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -49,7 +50,7 @@ class _Record:
     words: list[str] = field(default_factory=list)
 
 
-class _Text:
+class _Text(ABC):
     """A state's text as it grows."""
 
     def __init__(self) -> None:
@@ -65,9 +66,9 @@ class _Text:
         """A list number, which nobody typed."""
         self.write(text)
 
+    @abstractmethod
     def add(self, text: str, revisions: Revisions) -> None:
         """Words with the changes around them."""
-        raise NotImplementedError
 
     def mark(self, revisions: Revisions) -> None:
         """The mark that ends the line."""
@@ -75,6 +76,7 @@ class _Text:
 
     def lost_mark(self, revisions: Revisions) -> None:
         """A mark that this state does not have: the next paragraph goes on in the same line."""
+        del revisions
 
     def new_line(self) -> None:
         """The end of a line without a mark of its own."""
@@ -86,7 +88,8 @@ class _Text:
             self.write(" ")
 
     def close(self) -> None:
-        """End what is open."""
+        """End what is open, where a state keeps anything open."""
+        return
 
     def join_cells(self, cells: Sequence["_Text"], revisions: Revisions) -> None:
         """Cells become one line; empty ones leave no trace."""

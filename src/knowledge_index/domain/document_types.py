@@ -7,6 +7,8 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from knowledge_index.domain.languages import folded_german
+
 
 class DocumentType(StrEnum):
     """Kinds of paper that a law firm files; ``unknown`` where neither name nor opening says one."""
@@ -36,7 +38,7 @@ class DocumentType(StrEnum):
 
 TYPE_RULES_VERSION = "1"
 
-# Words and groups of words, in lower case, folded as in ``_folded``. A leading "-" stands for any beginning: German
+# Words and groups of words, in lower case, without umlauts. A leading "-" stands for any beginning: German
 # writes compounds together. What stands further up decides, since a paper about an agreement names it: "memo on the
 # supply agreement" is a memorandum. Groups that only look like a type stand in the type that they are.
 _VOCABULARY: tuple[tuple[DocumentType, str], ...] = (
@@ -170,11 +172,4 @@ def _phrases() -> tuple[tuple[DocumentType, bool, tuple[str, ...]], ...]:
 
 
 def _words(text: str) -> Iterator[str]:
-    return (_folded(each) for each in _WORD.findall(text))
-
-
-def _folded(word: str) -> str:
-    """Lower case without accents; "ae" for "ä" is met too, since German file names are often spelled so."""
-    decomposed = unicodedata.normalize("NFD", word.casefold())
-    folded = "".join(each for each in decomposed if not unicodedata.combining(each))
-    return re.sub(r"(?<![aeiouq])([aou])e", r"\1", folded) if "ae" in folded or "ue" in folded else folded
+    return (folded_german(each) for each in _WORD.findall(text))

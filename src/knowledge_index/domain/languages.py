@@ -1,6 +1,7 @@
-"""The language that a text is written in, told by its function words."""
+"""The language that a text is written in, told by its function words, and how German spells one word in two ways."""
 
 import re
+import unicodedata
 from enum import StrEnum
 
 # Raised whenever the same text may be given another language: what depends on it is then made anew.
@@ -31,6 +32,9 @@ _FUNCTION_WORDS = {
 }
 _WORD = re.compile(r"[^\W\d_]+")
 _UMLAUT = re.compile("[äöüß]|[aou]\u0308", re.IGNORECASE)
+_FOLDS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
+# Not after a vowel or q: "neue", "Steuer" and "Quelle" spell no umlaut.
+_DIGRAPH = re.compile("(?<![aeiouq])([aou])e")
 # A paper keeps to its language; what follows this much of it changes nothing.
 _LOOKED_AT_CHARS = 50_000
 _LEAST_WORDS = 2
@@ -51,3 +55,11 @@ def language_of(text: str) -> Language:
     if english == german or most < max(_LEAST_WORDS, _LEAST_SHARE * len(words)):
         return Language.UNKNOWN
     return Language.GERMAN if german > english else Language.ENGLISH
+
+
+def folded_german(word: str) -> str:
+    """In lower case without umlauts, however they were spelled: ``Verträge``, ``Vertraege`` are ``vertrage``.
+
+    A few words lose an ``e`` that spells no umlaut (``aktuell``); they do so everywhere, which is all that counts.
+    """
+    return _DIGRAPH.sub(r"\1", unicodedata.normalize("NFC", word).lower().translate(_FOLDS))

@@ -8,7 +8,7 @@ from knowledge_index.domain.document_types import TYPE_RULES_VERSION, document_t
 from knowledge_index.domain.identifiers import IDENTIFIER_RULES_VERSION, extract_identifiers
 from knowledge_index.domain.languages import LANGUAGE_RULES_VERSION, language_of
 
-# Index rows depend on the identifiers alone: another rule for types or languages makes none of them anew.
+# Another rule for types makes no index row anew; one for languages does, through the signature of the German analysis.
 IDENTIFIERS_VERSION = f"identifiers-{IDENTIFIER_RULES_VERSION}"
 ENRICHER_VERSION = f"{IDENTIFIERS_VERSION} types-{TYPE_RULES_VERSION} languages-{LANGUAGE_RULES_VERSION}"
 

@@ -12,7 +12,7 @@ from knowledge_index.catalog.passage_records import ChunkRecord, IndexRowRecord,
 from knowledge_index.catalog.records import PipelineObject, Relation
 from knowledge_index.chunking.base import Chunker
 from knowledge_index.chunking.windows import WINDOWS_SIGNATURE, window_texts, windows_of, with_heading
-from knowledge_index.domain.languages import Language, language_of
+from knowledge_index.domain.languages import Language
 from knowledge_index.embed import Embedder
 from knowledge_index.index.base import LexicalRow, ProfileRow, VectorRow
 from knowledge_index.index.german import GERMAN_SIGNATURE
@@ -88,7 +88,7 @@ def passages_of(
     one vector wherever it stands. Which paper a passage is from is told by its document's profile.
     """
     assert each.relation is not None
-    analysis = _analysis_terms(text)
+    analysis = _analysis_terms(each.language)
     starts = [identifier.start_char for identifier in identifiers]
     passages = []
     for chunk in chunker.chunk(text):
@@ -111,9 +111,9 @@ def passages_of(
     return passages
 
 
-def _analysis_terms(text: str) -> tuple[str, ...]:
-    """What a document's rows have among their terms for the language of its text."""
-    return (f"{_GERMAN_TERM} {GERMAN_SIGNATURE}",) if language_of(text) is Language.GERMAN else ()
+def _analysis_terms(language: Language) -> tuple[str, ...]:
+    """What the rows of a document in this language have among their terms for it."""
+    return (f"{_GERMAN_TERM} {GERMAN_SIGNATURE}",) if language is Language.GERMAN else ()
 
 
 def wording_key_of(passage: str) -> str:
@@ -125,7 +125,7 @@ def profile_of(each: PipelineObject, text: str) -> Profile:
     """The profile of an object; the title is that of the versions in its own ACL class."""
     assert each.relation is not None
     names = document_names(each.relation, each.path)
-    terms = _analysis_terms(text)
+    terms = _analysis_terms(each.language)
     row = IndexRowRecord(
         row_key=_key_of(each.acl_class_id, each.relation.matter_ref, names, each.text_sha256, *terms),
         kind=RowKind.PROFILE,

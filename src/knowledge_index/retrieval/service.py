@@ -177,8 +177,7 @@ class RetrievalService:
         """How well the visible documents fit the query, and which of them it names."""
         if not settings.weight_document and not settings.mentioned_first:
             return NO_DOCUMENTS, None
-        german = GermanWeights(settings.german_form_weight, settings.german_part_weight)
-        matches = self.profiles.search(query, scope, filters, settings.candidate_pool, german)
+        matches = self.profiles.search(query, scope, filters, settings.candidate_pool, _german_weights(settings))
         with self.catalog.transaction() as session:
             profiles = session.passages.occurrences([row.row_key for row in matches.rows], scope)
             profiles = fitting(session, profiles, filters, scope)
@@ -203,8 +202,7 @@ class RetrievalService:
             vector = self.embedder.embed([query])[0]
             if clauses:
                 vector = mixed_vector(vector, clauses, self.wordings, settings.clause_own_share)
-        german = GermanWeights(settings.german_form_weight, settings.german_part_weight)
-        expansion = Expansion(expansion_terms(query, clauses), settings.clause_name_weight, german)
+        expansion = Expansion(expansion_terms(query, clauses), settings.clause_name_weight, _german_weights(settings))
         return legs.run(query, vector, analyse_query(query).identifier_terms, scope, filters, expansion)
 
     def _rerank(
@@ -360,6 +358,10 @@ def _binding_first(each: Occurrence) -> tuple[int, tuple[int, ...], str]:
 @lru_cache(maxsize=4096)
 def _latest_first(version_order: str) -> tuple[int, ...]:
     return tuple(-int(number) for number in version_order.split("."))
+
+
+def _german_weights(settings: RetrievalSettings) -> GermanWeights:
+    return GermanWeights(settings.german_form_weight, settings.german_part_weight)
 
 
 def _hit(candidate: _Candidate, passage: ReadPassage) -> SearchHit:

@@ -7,6 +7,7 @@ told, as with any file that nobody else keeps a copy of.
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -209,6 +210,7 @@ class Ledger:
                 with self._file.open("ab") as stream:
                     stream.write(json.dumps(line).encode() + b"\n")
                     stream.flush()
+                    os.fsync(stream.fileno())
         except OSError as error:
             raise ConfigurationError(f"{self._file}: cannot be written ({error.strerror or error})") from error
 

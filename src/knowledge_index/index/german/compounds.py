@@ -7,7 +7,8 @@ the fewest that cover the word.
 
 from functools import lru_cache
 
-from knowledge_index.index.german.keys import folded, stem
+from knowledge_index.domain.languages import folded_german
+from knowledge_index.index.german.keys import stem
 from knowledge_index.index.german.word_list import listed_parts
 
 _REMEMBERED_WORDS = 100_000
@@ -38,7 +39,7 @@ def parts_of(word: str) -> tuple[str, ...]:
     The fewest parts that cover the word, of at least three letters each, with the fewest linking letters between them.
     Where no parts cover it, a listed word of six letters or more at its end is its one part.
     """
-    whole = folded(word)
+    whole = folded_german(word)
     if not _MIN_WORD_CHARS <= len(whole) <= _MAX_WORD_CHARS or not whole.isalpha():
         return ()
     # best[end]: the cheapest reading of the first ``end`` letters, its cost and its parts.
@@ -103,4 +104,4 @@ def _known_head(whole: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _folded_prefixes() -> frozenset[str]:
-    return frozenset(map(folded, _PREFIXES.split()))
+    return frozenset(map(folded_german, _PREFIXES.split()))

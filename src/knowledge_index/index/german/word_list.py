@@ -4,8 +4,7 @@ import hashlib
 from functools import lru_cache
 from importlib.resources import files
 
-from knowledge_index.domain.languages import LANGUAGE_RULES_VERSION
-from knowledge_index.index.german.keys import folded
+from knowledge_index.domain.languages import LANGUAGE_RULES_VERSION, folded_german
 
 # Raised whenever a word may get another key or other parts by a change of code.
 _RULES_VERSION = 1
@@ -25,7 +24,7 @@ def listed_words() -> tuple[str, ...]:
 @lru_cache(maxsize=1)
 def listed_parts() -> frozenset[str]:
     """The words of the list, folded."""
-    return frozenset(map(folded, listed_words()))
+    return frozenset(map(folded_german, listed_words()))
 
 
 GERMAN_SIGNATURE = (
