@@ -116,6 +116,7 @@ def test_an_id_is_read_back_as_it_was_written() -> None:
         end_char=3456,
         text_sha256="fedcba98" * 8,
         converter="plaintext 1",
+        wording_key="",
     )
     assert hit_id_of(occurrence) == "0123456789abcdef0123456789abcdef.fedcba98.12-3456"
     assert parse_hit_id(hit_id_of(occurrence)) == HitId("0123456789abcdef" * 2, "fedcba98", 12, 3456)

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, exists, select
 from sqlalchemy.dialects.sqlite import insert
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.memory import memory_of
 from knowledge_index.catalog.status_records import PathGrants
 from knowledge_index.domain.grants import Access, AclClass, Grant
 from knowledge_index.domain.principals import Principal
@@ -41,7 +42,11 @@ class AclClasses:
         Those of rows too: between a change of grants and the next run a row still carries the old class, and whoever is
         in both must go on finding it. Who is not is stopped by the object's own class, which decides at the end.
         """
-        return [AclClass(acl_class_id, _grants(grants)) for acl_class_id, grants in self._connection.execute(_IN_USE)]
+        known: dict[str, list[AclClass]] = memory_of(self._connection).facts("ACL classes")
+        if "in use" not in known:
+            rows = self._connection.execute(_IN_USE).all()
+            known["in use"] = [AclClass(acl_class_id, _grants(grants)) for acl_class_id, grants in rows]
+        return list(known["in use"])
 
     def get(self, acl_class_id: str) -> AclClass:
         """The class of this id, which a source object has."""

@@ -21,6 +21,7 @@ from knowledge_index.catalog.documents import Documents
 from knowledge_index.catalog.holds import Holds
 from knowledge_index.catalog.leaves import Leaves
 from knowledge_index.catalog.mails import Mails
+from knowledge_index.catalog.memory import attach_memory, memory_of
 from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.objects import Objects
 from knowledge_index.catalog.passages import Passages
@@ -36,6 +37,7 @@ from knowledge_index.domain.principals import CANONICAL_VERSION
 
 _VERSION_KEY = "schema_version"
 _CANONICAL_KEY = "canonical_version"
+_PAGE_CACHE_KIB = 64 * 1024
 
 
 class CatalogSession:
@@ -175,18 +177,21 @@ def _told(file: Path, error: DatabaseError) -> PreconditionError:
 
 
 def _engine_over(file: Path) -> Engine:
-    engine = create_engine(URL.create("sqlite", database=str(file)), connect_args={"timeout": 30})
+    # The connection that was used last remembers most.
+    engine = create_engine(URL.create("sqlite", database=str(file)), connect_args={"timeout": 30}, pool_use_lifo=True)
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
     return engine
 
 
-def _configure(connection: Any, _record: Any) -> None:
+def _configure(connection: Any, record: Any) -> None:
     # The driver's own transaction handling would commit before DDL and delay BEGIN; SQLAlchemy emits it instead.
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"cache_size=-{_PAGE_CACHE_KIB}"):
         connection.execute(f"PRAGMA {pragma}")
+    attach_memory(record.info, connection)
 
 
 def _begin(connection: Connection) -> None:
+    memory_of(connection).begin()
     connection.exec_driver_sql("BEGIN")

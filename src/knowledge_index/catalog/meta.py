@@ -7,6 +7,7 @@ from sqlalchemy import Connection, Integer, String, bindparam, cast, select
 from sqlalchemy.dialects.sqlite import insert
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.memory import memory_of
 
 _VALUE_OF = select(schema.meta.c.value).where(schema.meta.c.key == bindparam("key"))
 
@@ -95,7 +96,10 @@ class Meta:
         self._set("index_makeup", json.dumps(makeup))
 
     def _get(self, key: str) -> str | None:
-        return self._connection.execute(_VALUE_OF, {"key": key}).scalar_one_or_none()
+        known: dict[str, str | None] = memory_of(self._connection).facts("marks")
+        if key not in known:
+            known[key] = self._connection.execute(_VALUE_OF, {"key": key}).scalar_one_or_none()
+        return known[key]
 
     def _set(self, key: str, value: str) -> None:
         statement = insert(schema.meta).values(key=key, value=value)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from knowledge_index.catalog.records import ObjectProperties
 from knowledge_index.domain.documents import TrackedChange
@@ -74,16 +75,20 @@ class ChunkRecord:
     wording_key: str = ""
 
 
-@dataclass(frozen=True)
-class Occurrence:
+class Occurrence(NamedTuple):
     """A passage in one current source object that the caller may see.
 
     ``document_key`` names the paper among what the caller may see: two occurrences share it when their objects are
     versions of one paper, directly or through others that the caller sees. Status and order are those in that chain.
     """
 
+    # First what is of the passage, then what is of its object; a tuple, since a search makes hundreds.
     row_key: str
     object_id: int
+    heading: str
+    start_char: int
+    end_char: int
+    wording_key: str
     object_key: str
     source: str
     path: str
@@ -93,12 +98,8 @@ class Occurrence:
     version_order: str
     matter_ref: str
     matter_title: str
-    heading: str
-    start_char: int
-    end_char: int
     text_sha256: str
     converter: str
-    wording_key: str = ""
 
 
 @dataclass(frozen=True)

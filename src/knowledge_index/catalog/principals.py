@@ -5,6 +5,7 @@ from collections.abc import Collection
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.memory import memory_of
 from knowledge_index.domain.principals import Declaration, Principal
 
 _NAME = schema.principal.c.name
@@ -47,11 +48,17 @@ class Principals:
 
     def memberships(self, members: Collection[Principal]) -> list[tuple[Principal, Principal]]:
         """Each (member, group or role) that is declared for these members, sorted."""
-        found: list[tuple[Principal, Principal]] = []
-        for part in _parts(members):
-            rows = self._connection.execute(_MEMBERSHIPS_OF, {"members": part})
-            found += [(Principal.parse(member), Principal.parse(container)) for member, container in rows]
-        return sorted(found)
+        known: dict[frozenset[Principal], list[tuple[Principal, Principal]]] = memory_of(self._connection).facts(
+            "memberships"
+        )
+        asked = frozenset(members)
+        if asked not in known:
+            found = []
+            for part in _parts(asked):
+                rows = self._connection.execute(_MEMBERSHIPS_OF, {"members": part}).all()
+                found += [(Principal.parse(member), Principal.parse(container)) for member, container in rows]
+            known[asked] = sorted(found)
+        return list(known[asked])
 
     def all(self) -> list[Declaration]:
         """All declarations, by principal."""

@@ -2,20 +2,19 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import Connection, delete, insert, or_, select, text, update
 
 from knowledge_index.catalog import schema
-from knowledge_index.catalog.passage_records import Occurrence
+from knowledge_index.catalog.memory import memory_of
 from knowledge_index.catalog.records import DocumentRecord, ObjectState, VersionPair, VersionRecord
 from knowledge_index.catalog.value_lists import values_asked, values_of
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import STATUS_ORDER, PairEvidence, VersionStatus
 
-Placed = TypeVar("Placed", Occurrence, DocumentRecord)
 _OBJECT = schema.source_object.c
 _PAIR = schema.version_relation.c
 _SIGNATURE = schema.text_signature.c
@@ -33,7 +32,7 @@ _NEIGHBOURS = text(
         SELECT here.*, p.object_id, p.evidence, 0
         FROM here CROSS JOIN version_relation AS p ON p.other_id = here.id
     )
-    SELECT pair.acl_class_id, other.acl_class_id, pair.id, pair.document_key, other.document_key, other.path,
+    SELECT pair.document_key, pair.acl_class_id, other.acl_class_id, pair.id, other.document_key, other.path,
            evidence, points_away
     FROM pair CROSS JOIN source_object AS other ON other.id = other_id AND other.state = 'current'
     WHERE pair.document_key <> other.document_key
@@ -100,7 +99,7 @@ class VisiblePapers:
         order_evidence = ", ".join(part for part in (f"status {status}", own.order_evidence) if part)
         return Standing(status, f"{STATUS_ORDER[status]:04d}.{numbers}", evidence, order_evidence)
 
-    def placed(self, each: Placed) -> Placed:
+    def placed(self, each: DocumentRecord) -> DocumentRecord:
         """The record with the paper's name, status and order as the scope has them, not as its object says alone."""
         own = Standing(each.version_status, each.version_order, "", "")
         standing, name = self.standing(each.object_id, own), self.name_of[each.document_key]
@@ -212,16 +211,16 @@ class Versions:
         while frontier:
             seen |= frontier
             found: set[str] = set()
-            rows = self._connection.execute(_NEIGHBOURS, {"keys": json.dumps(sorted(frontier))})
-            for acl, other_acl, object_id, key, other_key, path, evidence, points_away in rows:
-                if acl not in scope.acl_class_ids or other_acl not in scope.acl_class_ids:
-                    continue
-                joined[key].add(other_key)
-                found.add(other_key)
-                if evidence == PairEvidence.PDF_OF and points_away:
-                    word_file_of[object_id] = min(path, word_file_of.get(object_id, path))
-                elif evidence == PairEvidence.REDLINE_OF and not points_away:
-                    redline_of[object_id] = min(path, redline_of.get(object_id, path))
+            for key, neighbours in self._neighbours(frontier):
+                for acl, other_acl, object_id, other_key, path, evidence, points_away in neighbours:
+                    if acl not in scope.acl_class_ids or other_acl not in scope.acl_class_ids:
+                        continue
+                    joined[key].add(other_key)
+                    found.add(other_key)
+                    if evidence == PairEvidence.PDF_OF and points_away:
+                        word_file_of[object_id] = min(path, word_file_of.get(object_id, path))
+                    elif evidence == PairEvidence.REDLINE_OF and not points_away:
+                        redline_of[object_id] = min(path, redline_of.get(object_id, path))
             frontier = found - seen
         return VisiblePapers(_least_of_each_component(seen, joined), word_file_of, redline_of)
 
@@ -230,13 +229,33 @@ class Versions:
 
         Earliest first by what names, folders and texts say of each, then by path.
         """
-        papers = self.papers(document_keys, scope)
-        chains: defaultdict[str, list[VersionRecord]] = defaultdict(list)
-        for row in self._connection.execute(_OF_DOCUMENTS, {"keys": json.dumps(sorted(papers.name_of))}):
-            if row.acl_class_id in scope.acl_class_ids:
-                version = _version_record(row, papers)
-                chains[version.document_key].append(version)
-        return {name: sorted(found, key=chain_order) for name, found in chains.items()}
+        known: dict[str, tuple[str, list[VersionRecord]]] = memory_of(self._connection).facts(
+            ("chains", scope.acl_class_ids)
+        )
+        absent = {key for key in document_keys if key not in known}
+        if absent:
+            papers = self.papers(absent, scope)
+            chains: dict[str, list[VersionRecord]] = {name: [] for name in papers.name_of.values()}
+            for row in self._connection.execute(_OF_DOCUMENTS, {"keys": json.dumps(sorted(papers.name_of))}).all():
+                if row.acl_class_id in scope.acl_class_ids:
+                    version = _version_record(row, papers)
+                    chains[version.document_key].append(version)
+            for chain in chains.values():
+                chain.sort(key=chain_order)
+            known |= {key: (name, chains[name]) for key, name in papers.name_of.items()}
+        found = (known[key] for key in document_keys)
+        return {name: list(chain) for name, chain in found if chain}
+
+    def _neighbours(self, document_keys: Iterable[str]) -> Iterator[tuple[str, list[Sequence[Any]]]]:
+        """For each stored key what its objects are paired with, whoever may see it, as the statement has it."""
+        known: dict[str, list[Sequence[Any]]] = memory_of(self._connection).facts("neighbours")
+        asked = sorted(document_keys)
+        absent: dict[str, list[Sequence[Any]]] = {key: [] for key in asked if key not in known}
+        if absent:
+            for key, *neighbour in self._connection.execute(_NEIGHBOURS, {"keys": json.dumps(list(absent))}).all():
+                absent[key].append(neighbour)
+            known.update(absent)
+        return ((key, known[key]) for key in asked)
 
     def pairs_among(self, object_ids: Collection[int]) -> list[VersionPair]:
         """The pairs whose both ends are among these objects."""

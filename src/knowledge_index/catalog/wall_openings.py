@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
 
 from knowledge_index.catalog import schema
+from knowledge_index.catalog.memory import memory_of
 from knowledge_index.catalog.status_records import NewOpening, WallOpening
 from knowledge_index.domain.principals import Principal
 
@@ -20,8 +21,8 @@ _IS_IN_FORCE = (
 )
 _IS_EXPIRED = (_OPENING.end_recorded == 0, _OPENING.expires_at <= bindparam("at"))
 # Built once, as every search asks both.
-_IN_FORCE = _OPENINGS.where(*_IS_IN_FORCE)
-_EXPIRED = _OPENINGS.where(*_IS_EXPIRED)
+_NOT_REVOKED = _OPENINGS.where(_OPENING.revoked_at.is_(None))
+_UNRECORDED = _OPENINGS.where(_OPENING.end_recorded == 0)
 
 
 class WallOpenings:
@@ -41,7 +42,11 @@ class WallOpenings:
 
     def in_force(self, principals: Collection[Principal], at: str) -> list[WallOpening]:
         """The openings for one of these principals that have begun, are not over and were not revoked, by id."""
-        return [each for each in self._read(_IN_FORCE, at=at) if each.principal in principals]
+        return [
+            each
+            for each in self._remembered("not revoked", _NOT_REVOKED)
+            if each.opened_at <= at < each.expires_at and each.principal in principals
+        ]
 
     def all(self) -> list[WallOpening]:
         """All openings ever, by id."""
@@ -49,7 +54,7 @@ class WallOpenings:
 
     def expired_unrecorded(self, at: str) -> list[WallOpening]:
         """The openings whose time is over and whose end nobody has recorded, by id."""
-        return self._read(_EXPIRED, at=at)
+        return [each for each in self._remembered("unrecorded", _UNRECORDED) if each.expires_at <= at]
 
     def claim_expired(self, at: str) -> list[WallOpening]:
         """Mark the end of those openings as recorded, and return them; nobody else gets one of them again."""
@@ -74,8 +79,14 @@ class WallOpenings:
         row = self._connection.execute(statement, {"at": at}).one_or_none()
         return None if row is None else _opening(row)
 
-    def _read(self, statement: Select[Any], **values: str) -> list[WallOpening]:
-        return [_opening(row) for row in self._connection.execute(statement, values)]
+    def _remembered(self, name: str, statement: Select[Any]) -> list[WallOpening]:
+        known: dict[str, list[WallOpening]] = memory_of(self._connection).facts("wall openings")
+        if name not in known:
+            known[name] = self._read(statement)
+        return known[name]
+
+    def _read(self, statement: Select[Any]) -> list[WallOpening]:
+        return [_opening(row) for row in self._connection.execute(statement).all()]
 
 
 def _opening(row: Row[Any]) -> WallOpening:

@@ -160,16 +160,15 @@ def _moved(
     fitting: Callable[[Sequence[Occurrence]], Sequence[Occurrence]],
 ) -> list[Occurrence]:
     more_binding = {
-        version.object_id
+        (version.object_id, each.wording_key)
         for each in occurrences
         for version in chains[each.document_key]
         if each.wording_key and _binding(version) < _binding(each)
     }
     if not more_binding:
         return list(occurrences)
-    wordings = {each.wording_key for each in occurrences if each.wording_key}
     places: defaultdict[tuple[str, str], list[Occurrence]] = defaultdict(list)
-    for found in fitting(session.passages.occurrences_of_wording(more_binding, wordings, scope)):
+    for found in fitting(session.passages.occurrences_of_wordings(more_binding, scope)):
         places[found.document_key, found.wording_key].append(found)
     taken = {_place(each) for each in occurrences}
     moved: list[Occurrence] = []
