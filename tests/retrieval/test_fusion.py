@@ -32,11 +32,12 @@ def test_by_ranks_a_share_is_the_reciprocal_rank_scaled_to_1() -> None:
 
 def test_units_with_one_score_share_the_best_of_their_ranks() -> None:
     found = leg_scores(Leg.LEXICAL, [("a", 2.0), ("b", 1.0), ("c", 1.0), ("d", 0.5)], "ranks", 20)
-    assert [found.rank_of[unit] for unit in "abcd"] == [
+    assert [found.rank(unit) for unit in "abcde"] == [
         LegRank(Leg.LEXICAL, 1, 2.0),
         LegRank(Leg.LEXICAL, 2, 1.0),
         LegRank(Leg.LEXICAL, 2, 1.0),
         LegRank(Leg.LEXICAL, 4, 0.5),
+        None,
     ]
     assert found.share("b") == found.share("c")
 

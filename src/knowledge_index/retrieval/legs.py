@@ -10,11 +10,6 @@ from knowledge_index.domain.search import Leg, LegRank, SearchFilters
 from knowledge_index.embed.base import Vector
 from knowledge_index.index.base import NO_EXPANSION, Expansion, LexicalIndex, ProfileMatches, ScoredRow, VectorIndex
 from knowledge_index.retrieval.fusion import LegScores, leg_scores
-from knowledge_index.retrieval.query_analysis import QueryAnalysis
-
-# More than all weights together: these decide before any score does.
-_EXACT = 100.0
-_MENTIONED = 10.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +44,13 @@ class LegRows:
 
     def ranks(self, row_key: str) -> tuple[LegRank, ...]:
         """Where each leg had the row."""
-        return tuple(each.rank_of[row_key] for each in self.scores.values() if row_key in each.rank_of)
+        ranks = (each.rank(row_key) for each in self.scores.values())
+        return tuple(each for each in ranks if each is not None)
+
+    def share_of(self, leg: Leg, weight: float) -> tuple[Mapping[str, float], float, float]:
+        """The leg's shares, that of a row that it did not hand on, and its weight, all 0 for one that did not run."""
+        scores = self.scores.get(leg)
+        return ({}, 0.0, 0.0) if scores is None else (scores.share_of, scores.floor, weight)
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class DocumentScores:
     mentioned: frozenset[str]
 
 
-NO_DOCUMENTS = DocumentScores(LegScores({}, {}, 0.0), frozenset())
+NO_DOCUMENTS = DocumentScores(LegScores(Leg.DOCUMENT, {}, {}, 0.0), frozenset())
 
 
 def document_scores(
@@ -136,37 +137,9 @@ def document_scores(
     )
 
 
-def passage_score(
-    row_key: str,
-    document_key: str,
-    rows: LegRows,
-    documents: DocumentScores,
-    analysis: QueryAnalysis,
-    settings: RetrievalSettings,
-) -> float:
-    """What a passage is worth: the legs' weighted shares, above them the passages that a rule puts first.
-
-    A passage that holds the query as it is worded, or the identifier that the query is, holds what was pasted: among
-    such passages words and identifiers decide, since neither meaning nor a paper's name says anything of a value.
-    """
-    lexical = settings.weight_lexical * _share(rows, Leg.LEXICAL, row_key)
-    identifier = settings.weight_identifier * _share(rows, Leg.IDENTIFIER, row_key)
-    if settings.exact_first and (
-        row_key in rows.holding_wording or (analysis.is_identifier and row_key in rows.holding_identifier)
-    ):
-        return _EXACT + lexical + identifier
-    score = lexical + identifier + settings.weight_semantic * _share(rows, Leg.SEMANTIC, row_key)
-    score += settings.weight_document * documents.scores.share(document_key)
-    return score + _MENTIONED if document_key in documents.mentioned else score
-
-
-def _share(rows: LegRows, leg: Leg, row_key: str) -> float:
-    return rows.scores[leg].share(row_key) if leg in rows.scores else 0.0
-
-
 def leg_sizes(rows: LegRows, documents: DocumentScores, settings: RetrievalSettings) -> tuple[tuple[Leg, int], ...]:
     """How many rows, or documents, each leg that runs handed on."""
     sizes = dict(rows.scores)
     if settings.weight_document:
         sizes[Leg.DOCUMENT] = documents.scores
-    return tuple((leg, len(each.rank_of)) for leg, each in sizes.items())
+    return tuple((leg, len(each.score_of)) for leg, each in sizes.items())

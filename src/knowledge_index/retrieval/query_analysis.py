@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from knowledge_index.domain.identifiers import Identifier, extract_identifiers
 
@@ -30,6 +31,7 @@ class QueryAnalysis:
         return frozenset(each.term for each in self.identifiers)
 
 
+@lru_cache(maxsize=256)
 def analyse_query(query: str) -> QueryAnalysis:
     """Take a query apart; a function of its text alone."""
     identifiers = tuple(extract_identifiers(query))

@@ -1,10 +1,8 @@
 """Searches: document choice, legs within the scope, fusion, versions, collapse, rerank, and the catalog's last word."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, CatalogSession
@@ -15,7 +13,6 @@ from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.languages import Language
 from knowledge_index.domain.search import LegRank, QueryExplanation, SearchFilters, SearchHit, SearchResult
-from knowledge_index.domain.versions import BINDING_FIRST, VersionStatus
 from knowledge_index.embed.base import Embedder, Reranker
 from knowledge_index.index.base import (
     OPENING_CHARS,
@@ -44,14 +41,13 @@ from knowledge_index.retrieval.legs import (
     Legs,
     document_scores,
     leg_sizes,
-    passage_score,
 )
 from knowledge_index.retrieval.mentions import Mention, Named, find_mention, near_best
 from knowledge_index.retrieval.query_analysis import QueryAnalysis, analyse_query
-from knowledge_index.retrieval.versions import BindingPlace, binding_places
+from knowledge_index.retrieval.ranking import PassageScores, best_first
+from knowledge_index.retrieval.versions import BindingPlace, binding_places, tie_key
 
 _RERANK_DEPTH = 40
-_BOOSTED = frozenset({VersionStatus.EXECUTED, VersionStatus.FINAL})
 
 
 def _utc_now() -> datetime:
@@ -60,12 +56,12 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A passage on its way to a hit."""
+    """A passage on its way to a hit; ``legs`` say where it was found, ``place`` where it is shown."""
 
     occurrence: Occurrence
     score: float
-    legs: tuple[LegRank, ...] = ()
-    place: BindingPlace | None = None
+    legs: tuple[LegRank, ...]
+    place: BindingPlace
 
 
 @dataclass(frozen=True)
@@ -145,21 +141,19 @@ class RetrievalService:
             titles = _titles(session, named, filters, scope_now) if named else ()
             rows = found.fused(known, settings)
             rows_inside = found_inside.fused(known, settings) if found_inside else None
-            candidates = _ranked(_scored(occurrences, rows, rows_inside, documents, analysis, settings), settings)
+            scores = PassageScores(rows, rows_inside, documents, analysis, settings)
             depth = max(limit, _RERANK_DEPTH) if settings.rerank_enabled else limit
-            candidates = [
-                replace(each, legs=_ranks(each.occurrence, rows, rows_inside, documents)) for each in candidates[:depth]
-            ]
+            ranked = best_first(scores.scored(occurrences), settings, depth)
             places = binding_places(
                 session,
-                [each.occurrence for each in candidates],
+                [each for _, each in ranked],
                 scope_now,
                 one_place_a_paper=settings.collapse_per_document,
                 fitting=lambda found: fitting(session, found, filters, scope_now),
             )
             candidates = [
-                replace(each, occurrence=place.occurrence, place=place)
-                for each, place in zip(candidates, places, strict=True)
+                _Candidate(place.occurrence, score, scores.ranks(each), place)
+                for (score, each), place in zip(ranked, places, strict=True)
             ]
             read = session.passages.at(
                 (each.occurrence.object_id, each.occurrence.start_char, each.occurrence.end_char) for each in candidates
@@ -232,7 +226,7 @@ def _named_papers(
 ) -> _NamedPapers | None:
     if not best:
         return None
-    first = min(best, key=_tie_key)
+    first = min(best, key=tie_key)
     names = session.passages.header(first.row_key)
     opening = session.passages.text_between(first.object_id, 0, OPENING_CHARS)
     mention = find_mention(query, Named(names, opening), matches)
@@ -247,77 +241,7 @@ def _named_papers(
 def _titles(session: CatalogSession, named: _NamedPapers, filters: SearchFilters, scope: Scope) -> tuple[str, ...]:
     """The titles of the papers that the query names, as far as they may still be seen."""
     seen = fitting(session, session.passages.occurrences(named.profile_keys, scope), filters, scope)
-    return tuple(dict.fromkeys(each.title for each in sorted(seen, key=_tie_key)))
-
-
-def _scored(
-    occurrences: Iterable[Occurrence],
-    rows: LegRows,
-    inside: LegRows | None,
-    documents: DocumentScores,
-    analysis: QueryAnalysis,
-    settings: RetrievalSettings,
-) -> list[_Candidate]:
-    """Every occurrence with its score; within a paper that the query names, by the question without the name."""
-    # A row stands in many versions of a paper and is worth the same in each.
-    worth: dict[tuple[str, str], float] = {}
-    found = []
-    for each in occurrences:
-        key = each.row_key, each.document_key
-        if key not in worth:
-            worth[key] = passage_score(*key, _legs_of(each, rows, inside, documents), documents, analysis, settings)
-        boost = 1 + settings.version_status_boost if each.version_status in _BOOSTED else 1.0
-        found.append(_Candidate(each, worth[key] * boost))
-    return found
-
-
-def _legs_of(each: Occurrence, rows: LegRows, inside: LegRows | None, documents: DocumentScores) -> LegRows:
-    return inside if inside is not None and each.document_key in documents.mentioned else rows
-
-
-def _ranks(each: Occurrence, rows: LegRows, inside: LegRows | None, documents: DocumentScores) -> tuple[LegRank, ...]:
-    ranks = _legs_of(each, rows, inside, documents).ranks(each.row_key)
-    document_rank = documents.scores.rank_of.get(each.document_key)
-    return (*ranks, document_rank) if document_rank else ranks
-
-
-def _ranked(scored: Sequence[_Candidate], settings: RetrievalSettings) -> list[_Candidate]:
-    """The candidates, best first.
-
-    Collapsed, a passage is shown once for each paper that has it, in the most binding version that holds it, and a
-    paper takes one place (or max_chunks_per_document), that of its best passage. Version status orders the versions and
-    breaks ties between papers.
-    """
-    if not settings.collapse_per_document:
-        return sorted(scored, key=lambda each: (-each.score, _tie_key(each.occurrence)))
-    tie_keys: dict[str, str] = {}
-    shown: dict[tuple[str, str], _Candidate] = {}
-    for each in scored:
-        occurrence = each.occurrence
-        document_key = occurrence.document_key
-        tie_keys[document_key] = min(tie_keys.get(document_key, occurrence.object_key), occurrence.object_key)
-        held = shown.get((document_key, occurrence.row_key))
-        if held is None or _binding_first(occurrence) < _binding_first(held.occurrence):
-            shown[document_key, occurrence.row_key] = each
-    by_paper: defaultdict[str, list[_Candidate]] = defaultdict(list)
-    for each in shown.values():
-        by_paper[each.occurrence.document_key].append(each)
-    kept = [
-        each
-        for passages in by_paper.values()
-        for each in sorted(passages, key=lambda each: (-each.score, _binding_first(each.occurrence)))[
-            : settings.max_chunks_per_document
-        ]
-    ]
-    return sorted(
-        kept,
-        key=lambda each: (
-            -each.score,
-            BINDING_FIRST[each.occurrence.version_status],
-            tie_keys[each.occurrence.document_key],
-            _tie_key(each.occurrence),
-        ),
-    )
+    return tuple(dict.fromkeys(each.title for each in sorted(seen, key=tie_key)))
 
 
 def _explanation(
@@ -343,21 +267,6 @@ def _explanation(
         leg_sizes=leg_sizes(rows, documents, settings),
         holds_wording=len(rows.holding_wording),
     )
-
-
-def _tie_key(each: Occurrence) -> str:
-    """A key that is a keyed hash of source and path, then the place in the text: never the order of insertion."""
-    return f"{each.object_key}.{each.start_char:012d}"
-
-
-def _binding_first(each: Occurrence) -> tuple[int, tuple[int, ...], str]:
-    """Executed, final, draft, unknown; the latest version first within one status."""
-    return BINDING_FIRST[each.version_status], _latest_first(each.version_order), _tie_key(each)
-
-
-@lru_cache(maxsize=4096)
-def _latest_first(version_order: str) -> tuple[int, ...]:
-    return tuple(-int(number) for number in version_order.split("."))
 
 
 def _german_weights(settings: RetrievalSettings) -> GermanWeights:
@@ -390,6 +299,6 @@ def _hit(candidate: _Candidate, passage: ReadPassage) -> SearchHit:
         date_evidence=properties.date.evidence if properties else None,
         score=candidate.score,
         legs=candidate.legs,
-        other_versions=candidate.place.other_versions if candidate.place else 0,
-        most_binding=candidate.place.most_binding if candidate.place else None,
+        other_versions=candidate.place.other_versions,
+        most_binding=candidate.place.most_binding,
     )

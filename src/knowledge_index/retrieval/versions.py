@@ -4,6 +4,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, CatalogSession
@@ -189,10 +190,24 @@ def _most_binding(chain: Sequence[VersionRecord], shown: Occurrence) -> OtherVer
     return OtherVersion(best.path, best.version_status)
 
 
+def binding_first(each: Occurrence) -> tuple[int, tuple[int, ...], str]:
+    """Executed, final, draft, unknown; the latest version first within one status; then by place."""
+    return BINDING_FIRST[each.version_status], _latest_first(each.version_order), tie_key(each)
+
+
+def tie_key(each: Occurrence) -> str:
+    """A key that is a keyed hash of source and path, then the place in the text: never the order of insertion."""
+    return f"{each.object_key}.{each.start_char:012d}"
+
+
 def _binding(each: Occurrence | VersionRecord) -> tuple[int, tuple[int, ...], str]:
-    """Executed, final, draft, unknown; the latest version first within one status."""
-    latest_first = tuple(-int(number) for number in each.version_order.split("."))
-    return BINDING_FIRST[each.version_status], latest_first, each.object_key
+    """As :func:`binding_first`, of versions and not of places in them."""
+    return BINDING_FIRST[each.version_status], _latest_first(each.version_order), each.object_key
+
+
+@lru_cache(maxsize=4096)
+def _latest_first(version_order: str) -> tuple[int, ...]:
+    return tuple(-int(number) for number in version_order.split("."))
 
 
 def _place(each: Occurrence) -> tuple[str, int, int]:
