@@ -2,16 +2,20 @@
 
     python benchmarks/typed_variants.py --home HOME --gold NAME|FILE [--preset full]
 
-HOME is an installation in which the gold's firm is indexed. Of each factoid query four variants are made: in lower
-case; without punctuation; in part; and, where it holds a date, the date in its German form. Each is compared in nDCG@10
-with the exact form of the same queries, as their quotient and as a difference with a 95 % interval from resampling
-scenarios. A query that a variant does not change is left out of that variant.
+HOME is an installation in which the gold's firm is indexed. Of each factoid query five variants are made: in lower
+case; without punctuation; in part; the first words; and, where it holds a date, the date in its German form. Each is
+compared in nDCG@10 with the exact form of the same queries, as their quotient and as a difference with a 95 % interval
+from resampling scenarios. A query that a variant does not change is left out of that variant.
 
 In part: of an amount the number without its currency, of a date day and month without the year, of anything else the
-first 60 % of the words. What is left may be less than a search can answer: "last for" stands in many papers. So each
-part is looked up in the texts of all documents that its caller may see, as a run of whole words in any case. Where a
-document that is no right answer holds it too, the part does not say what is meant: all parts are reported together,
-then clear and ambiguous ones apart. Which ones these are is a fact of the texts, whatever the search finds.
+first 60 % of the words. First words: the first 60 % of the words of any value. What is left may be less than a search
+can answer: "last for" stands in many papers. So each part is looked up in the texts of all documents that its caller
+may see, as a run of whole words in any case. Where a document that is no right answer holds it too, the part does not
+say what is meant: parts are reported together, then clear and ambiguous ones apart. Which ones these are is a fact of
+the texts, whatever the search finds.
+
+"By chance" is what somebody would score who finds all papers that hold the words typed and no other, and cannot tell
+them apart: the mean nDCG@10 over all orders of these papers, each with one place.
 """
 
 import argparse
@@ -44,6 +48,7 @@ from knowledge_index.retrieval import open_retrieval
 
 PARTIAL_SHARE = 0.6
 IN_PART = "in part"
+FIRST_WORDS = "first words"
 GERMAN_MONTHS = (
     *("Januar", "Februar", "März", "April", "Mai", "Juni"),
     *("Juli", "August", "September", "Oktober", "November", "Dezember"),
@@ -69,6 +74,11 @@ def in_part(query: str) -> str:
             return number[0]
         if found[0].kind is IdentifierKind.DATE and (year := _YEAR_AT_END.search(query)):
             return query[: year.start()]
+    return first_words(query)
+
+
+def first_words(query: str) -> str:
+    """The first 60 % of the words, at least one."""
     words = query.split()
     return " ".join(words[: max(1, math.floor(PARTIAL_SHARE * len(words)))])
 
@@ -88,6 +98,7 @@ VARIANTS: dict[str, Callable[[str], str]] = {
     "lower case": str.lower,
     "no punctuation": without_punctuation,
     IN_PART: in_part,
+    FIRST_WORDS: first_words,
     "German date": with_german_dates,
 }
 
@@ -110,19 +121,43 @@ def running_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(unicodedata.normalize('NFC', text).casefold()))} "
 
 
-def texts_seen_by(session: CatalogSession, scope: Scope) -> dict[str, str]:
-    """The running words of every document in the scope, by path."""
+@dataclasses.dataclass(frozen=True)
+class SeenText:
+    """The running words of a document that a caller may see, and the paper that it is a version of."""
+
+    words: str
+    paper: str
+
+
+def texts_seen_by(session: CatalogSession, scope: Scope) -> dict[str, SeenText]:
+    """Every document in the scope, by path."""
     text_of = {row.row_key: text for row, text in session.passages.rows_with_text(RowKind.PROFILE)}
     return {
-        each.path: running_words(text_of[each.row_key]) for each in session.passages.occurrences(text_of.keys(), scope)
+        each.path: SeenText(running_words(text_of[each.row_key]), each.document_key)
+        for each in session.passages.occurrences(text_of.keys(), scope)
     }
 
 
-def says_what_is_meant(query: GoldQuery, seen: Mapping[str, str]) -> bool:
-    """Whether no document that the caller may see holds the query's words, but those that are right."""
-    right = {path for group in query.groups for path in group.paths}
+def holders(query: GoldQuery, seen: Mapping[str, SeenText]) -> set[str]:
+    """The paths of the documents that hold the query's words one after the other."""
     asked = running_words(query.query)
-    return {path for path, text in seen.items() if asked in text} <= right
+    return {path for path, text in seen.items() if asked in text.words}
+
+
+def says_what_is_meant(query: GoldQuery, seen: Mapping[str, SeenText]) -> bool:
+    """Whether no document that the caller may see holds the query's words, but those that are right."""
+    return holders(query, seen) <= {path for group in query.groups for path in group.paths}
+
+
+def ndcg_by_chance(query: GoldQuery, seen: Mapping[str, SeenText]) -> float:
+    """The mean nDCG@10 over all orders of the papers that hold the query's words, each with one place."""
+    holding = holders(query, seen)
+    papers = {seen[path].paper for path in holding}
+    right = sum(not holding.isdisjoint(group.paths) for group in query.groups)
+    discounts = [1 / math.log2(rank + 1) for rank in range(1, 11)]
+    if not papers:
+        return 0.0
+    return right / len(papers) * math.fsum(discounts[: len(papers)]) / math.fsum(discounts[: len(query.groups)])
 
 
 def main() -> None:
@@ -157,10 +192,12 @@ def main() -> None:
         variants = variants_of(queries)
         with catalog.transaction() as session:
             seen = {principal: texts_seen_by(session, scope) for principal, scope in scopes.items()}
-        parts = variants[IN_PART]
-        clear = {each.gold_id for each in parts if says_what_is_meant(each, seen[each.principal])}
-        variants[f"{IN_PART}, clear"] = [each for each in parts if each.gold_id in clear]
-        variants[f"{IN_PART}, ambiguous"] = [each for each in parts if each.gold_id not in clear]
+        for name in (IN_PART, FIRST_WORDS):
+            clear = {each.gold_id for each in variants[name] if says_what_is_meant(each, seen[each.principal])}
+            variants |= {
+                f"{name}, clear": [each for each in variants[name] if each.gold_id in clear],
+                f"{name}, ambiguous": [each for each in variants[name] if each.gold_id not in clear],
+            }
         for name, asked in variants.items():
             if not asked:
                 print(f"  {name:22} no query is changed by it")
@@ -177,6 +214,9 @@ def main() -> None:
                 f"  {name:22} {len(asked):4} queries  nDCG@10 {mean:.3f} of {mean_exact:.3f} = {relative:6.1%}"
                 f"  difference {found.mean:+.3f} ({interval})"
             )
+            if name.startswith((IN_PART, FIRST_WORDS)):
+                chance = math.fsum(ndcg_by_chance(each, seen[each.principal]) for each in asked) / len(asked)
+                print(f"  {'':22} by chance among the papers that hold the words: {chance:.3f}")
     finally:
         catalog.close()
 
