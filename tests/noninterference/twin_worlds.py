@@ -101,9 +101,7 @@ def _answer(world: World, request: Request) -> object:
         shown = show_hit(catalog, request.text, principals)
         # The object's number stays inside; what "ki show" prints is everything else.
         each = shown.occurrence
-        public = [
-            getattr(each, name) for name in type(each).__dataclass_fields__ if name not in ("object_id", "row_key")
-        ]
+        public = [value for name, value in each._asdict().items() if name not in ("object_id", "row_key")]
         return public, shown.before, shown.passage, shown.after
     with catalog.transaction() as session:
         scope = compile_scope(session, principals)
