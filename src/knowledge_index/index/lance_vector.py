@@ -7,6 +7,7 @@ quarter of the memory traffic of float32. LanceDB's own flat search was 10 times
 """
 
 import hashlib
+import os
 import shutil
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -23,20 +24,15 @@ from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.embed.base import Matrix, Vector
 from knowledge_index.index.analysis import storable
-from knowledge_index.index.arrays import Integers, lengths_to_bounds
 from knowledge_index.index.base import RowDifferences, ScoredRow, VectorRow
 from knowledge_index.index.durable import fsync_file, fsync_folder
-from knowledge_index.index.pool import FetchedRows, complete_pool
-from knowledge_index.index.vector_scan import ScanFiles, ScanQuery, VectorCompartment, compartment_of
+from knowledge_index.index.nearest import UNIT_TOLERANCE, AskedRows, nearest
+from knowledge_index.index.vector_scan import ScanFiles, VectorCompartment, compartment_of
 
 if TYPE_CHECKING:
     import pyarrow
 
 _TABLE_NAME = "vectors"
-_SCORE_DECIMALS = 9
-_UNIT_TOLERANCE = 1e-5
-# How far a rounded cosine may lie from the dot product, vectors being unit within the tolerance.
-_ROUNDED = 3 * _UNIT_TOLERANCE
 _DELETE_BATCH = 1000
 # A search lasts far less, so none in another process loses the version that it reads.
 _KEEP_OLD_VERSIONS = timedelta(minutes=10)
@@ -119,7 +115,7 @@ class LanceVectorIndex:
                         key: (acl_class_id, matter) for key, matter in zip(each.row_keys, each.matter_refs, strict=True)
                     }
                     lengths = np.linalg.norm(each.matrix.astype(np.float64), axis=1)
-                    altered |= {each.row_keys[row] for row in np.flatnonzero(~(abs(lengths - 1) <= _UNIT_TOLERANCE))}
+                    altered |= {each.row_keys[row] for row in np.flatnonzero(~(abs(lengths - 1) <= UNIT_TOLERANCE))}
         except IndexStateError as error:
             damaged.append(str(error))
         damaged += self._scan_files.damaged(self._state())
@@ -154,28 +150,10 @@ class LanceVectorIndex:
         compartments = self._compartments(frozenset(map(storable, scope.acl_class_ids)))
         if not compartments:
             return []
-        query = ScanQuery(vector)
-        matters = {storable(each) for each in filters.matter_refs}
-        ceilings = np.concatenate(
-            [each.ceilings(query, matters, filters.only_row_keys, filters.excluded_row_keys) for each in compartments]
+        asked = AskedRows(
+            frozenset(map(storable, filters.matter_refs)), filters.only_row_keys, filters.excluded_row_keys
         )
-        bounds = lengths_to_bounds([len(each.matrix) for each in compartments])
-        places = np.flatnonzero(ceilings > -np.inf)
-        ceilings = ceilings[places]
-
-        def fetch(limit: int) -> FetchedRows:
-            if limit >= len(places):
-                return FetchedRows(_scored(compartments, bounds, places, vector), None)
-            # What the best of them really score tells which of the others can be among the best at all.
-            likely = places[np.argpartition(-ceilings, limit - 1)[:limit]]
-            scores = sorted((row.score for row in _scored(compartments, bounds, likely, vector)), reverse=True)
-            possible = ceilings >= scores[pool - 1] - _ROUNDED
-            rest = ceilings[~possible]
-            return FetchedRows(
-                _scored(compartments, bounds, places[possible], vector), float(rest.max()) if rest.size else None
-            )
-
-        return complete_pool(fetch, pool)
+        return nearest(compartments, vector, asked, pool)
 
     def _compartments(self, acl_class_ids: frozenset[str]) -> list[VectorCompartment]:
         """The rows of these classes as of now, class by class."""
@@ -211,7 +189,11 @@ class LanceVectorIndex:
 
     def _state(self) -> str:
         """What tells one version of the table from the next without the engine: each adds a manifest."""
-        names = sorted(each.name for each in (self._folder / f"{_TABLE_NAME}.lance" / "_versions").glob("*.manifest"))
+        try:
+            found = os.listdir(self._folder / f"{_TABLE_NAME}.lance" / "_versions")
+        except FileNotFoundError:
+            found = []
+        names = sorted(each for each in found if each.endswith(".manifest"))
         return hashlib.sha256("\n".join(names).encode()).hexdigest()
 
     def _bring_to_disk(self) -> None:
@@ -229,7 +211,7 @@ class LanceVectorIndex:
         if np.shape(vector) != (self._dimensions,):
             raise UsageError(f"vector of {what!r}: has shape {np.shape(vector)}, the index holds ({self._dimensions},)")
         length = float(np.linalg.norm(np.asarray(vector, dtype=np.float64)))
-        if not abs(length - 1.0) <= _UNIT_TOLERANCE:
+        if not abs(length - 1.0) <= UNIT_TOLERANCE:
             raise UsageError(f"vector of {what!r}: has length {length}, the index holds unit vectors: normalise it")
 
     def _present_keys(self, table: Any, keys: Collection[str]) -> set[str]:
@@ -308,25 +290,6 @@ class LanceVectorIndex:
                 )
             self._opened = table
             return table
-
-
-def _scored(
-    compartments: Sequence[VectorCompartment], bounds: Integers, places: Integers, query: Vector
-) -> list[ScoredRow]:
-    """The cosines of rows, which are numbered over all compartments, in float64."""
-    wanted = np.asarray(query, dtype=np.float64)
-    length = np.sqrt((wanted * wanted).sum())
-    scored = []
-    for number, each in enumerate(compartments):
-        rows = places[(places >= bounds[number]) & (places < bounds[number + 1])] - bounds[number]
-        matrix = each.matrix[rows].astype(np.float64)
-        # Summed row by row: a matrix product's last bits depend on how many rows stand beside one.
-        scores = (matrix * wanted).sum(axis=1) / (np.sqrt((matrix * matrix).sum(axis=1)) * length)
-        scored += [
-            ScoredRow(each.row_keys[row], round(float(score), _SCORE_DECIMALS))
-            for row, score in zip(rows.tolist(), scores, strict=True)
-        ]
-    return scored
 
 
 def _is_the_engines(error: Exception) -> bool:

@@ -9,7 +9,8 @@ import hashlib
 import json
 import shutil
 import zlib
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,6 @@ from knowledge_index.catalog.passage_records import window_key
 from knowledge_index.embed.base import Matrix, Vector
 from knowledge_index.index.arrays import (
     Bytes,
-    Floats,
     Integers,
     decode_arrays,
     encode_arrays,
@@ -38,31 +38,6 @@ _MANIFEST_NAME = "CURRENT"
 Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int8]]
 
 _LARGEST_CODE = 127
-# Above what float32 and float64 lose in sums over some hundred dimensions of unit vectors.
-_ROUNDING = 1e-5
-
-
-class ScanQuery:
-    """A query's vector as a scan uses it."""
-
-    def __init__(self, vector: Vector) -> None:
-        codes, scales, errors = in_bytes(np.asarray(vector, dtype=np.float32).reshape(1, -1))
-        self._codes, self._scale, self._error = codes, float(scales[0]), float(errors[0])
-        self._length = float(np.linalg.norm(vector))
-
-    def ceilings(self, codes: Codes, scales: Vector, errors: Vector) -> Floats:
-        """What the dot products with the rows are at most.
-
-        With x = y + e and q = p + d, where y and p are the rows and the query in bytes: x·q = y·p + y·d + e·q, and
-        Cauchy-Schwarz bounds the last two by the lengths of their factors; rows have length 1.
-        """
-        if not len(codes):
-            return np.empty(0)
-        import numkong
-
-        products: Floats = np.asarray(numkong.cdist(self._codes, codes, "dot")).reshape(-1)
-        lost: Floats = errors.astype(np.float64) * (self._length + self._error) + (self._error + _ROUNDING)
-        return lost + products * (scales * self._scale)
 
 
 def in_bytes(matrix: Matrix) -> tuple[Codes, Vector, Vector]:
@@ -105,34 +80,32 @@ class VectorCompartment:
         """The matter of each row."""
         return unpack_texts(self.matters, self.matter_bounds)
 
-    def ceilings(
-        self, query: ScanQuery, matter_refs: Collection[str], only: Collection[str] | None, excluded: Collection[str]
-    ) -> Floats:
-        """What each row's dot product with the query is at most; -inf for a row that is not asked for.
+    def row_key(self, row: int) -> str:
+        """The key of one row."""
+        return bytes(self.keys[self.key_bounds[row] : self.key_bounds[row + 1]]).decode("utf-8")
 
-        ``only`` are keys of passages, with all of their windows.
-        """
-        if only is None:
-            ceilings = query.ceilings(self.codes, self.scales, self.errors)
-        else:
-            rows = self._rows_of_passages(only)
-            ceilings = np.full(len(self.codes), -np.inf)
-            ceilings[rows] = query.ceilings(self.codes[rows], self.scales[rows], self.errors[rows])
-        if matter_refs:
-            ceilings[[each not in matter_refs for each in self.matter_refs]] = -np.inf
-        if excluded:
-            ceilings[[self.row_of_key[key] for key in excluded if key in self.row_of_key]] = -np.inf
-        return ceilings
+    def rows_of_matters(self, matter_refs: Iterable[str]) -> Integers:
+        """The rows of these matters, ascending."""
+        rows = [row for each in matter_refs for row in self._rows_of_matter.get(each, ())]
+        return np.array(sorted(rows), dtype=np.int64)
 
-    def _rows_of_passages(self, row_keys: Collection[str]) -> list[int]:
+    def rows_of_passages(self, row_keys: Iterable[str]) -> Integers:
+        """The rows of these passages, with all of their windows, ascending."""
         rows = []
-        for each in sorted(row_keys):
+        for each in row_keys:
             key, window = each, 0
             while key in self.row_of_key:
                 rows.append(self.row_of_key[key])
                 window += 1
                 key = window_key(each, window)
-        return rows
+        return np.array(sorted(rows), dtype=np.int64)
+
+    @cached_property
+    def _rows_of_matter(self) -> dict[str, list[int]]:
+        rows_of: defaultdict[str, list[int]] = defaultdict(list)
+        for row, each in enumerate(self.matter_refs):
+            rows_of[each].append(row)
+        return dict(rows_of)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from knowledge_index.index.vector_scan import ScanQuery, in_bytes
+from knowledge_index.index.nearest import ScanQuery
+from knowledge_index.index.vector_scan import in_bytes
 
 DIMENSIONS = 24
 COORDINATES = st.floats(-1, 1, width=32)

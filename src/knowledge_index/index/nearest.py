@@ -1,0 +1,167 @@
+"""The nearest rows of some compartments of vectors: every row is read in bytes, the likely ones in full.
+
+A row in bytes says what its cosine is at most. So the cosines of a few rows, those of the highest ceilings, tell below
+which ceiling no row can be among the best; the cosines of the rest above it are computed in double precision.
+"""
+
+import os
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from knowledge_index.domain.errors import UsageError
+from knowledge_index.embed.base import Vector
+from knowledge_index.index.arrays import Floats, Integers, lengths_to_bounds
+from knowledge_index.index.base import ScoredRow
+from knowledge_index.index.vector_scan import Codes, VectorCompartment, in_bytes
+
+UNIT_TOLERANCE = 1e-5
+_SCORE_DECIMALS = 9
+# Some 6 MB in bytes.
+_SLICE_ROWS = 16_384
+# Above what float32 and float64 lose in sums over some hundred dimensions of unit vectors.
+_ROUNDING = 1e-5
+# How far a rounded cosine may lie from the dot product, vectors being unit within the tolerance.
+_ROUNDED = 3 * UNIT_TOLERANCE
+
+
+@dataclass(frozen=True)
+class AskedRows:
+    """Which rows a search ranks; empty matters and None narrow to nothing, all by key or reference as stored.
+
+    ``only`` are keys of passages, with all of their windows; ``excluded`` those of single vectors.
+    """
+
+    matter_refs: frozenset[str]
+    only: Collection[str] | None
+    excluded: Collection[str]
+
+    def of(self, compartment: VectorCompartment) -> Integers | None:
+        """The rows of the compartment, ascending, or None for all of them."""
+        rows = None
+        if self.matter_refs:
+            rows = compartment.rows_of_matters(self.matter_refs)
+        if self.only is not None:
+            found = compartment.rows_of_passages(self.only)
+            rows = found if rows is None else np.intersect1d(rows, found)
+        if self.excluded:
+            gone = [compartment.row_of_key[key] for key in self.excluded if key in compartment.row_of_key]
+            if gone:
+                rows = np.setdiff1d(np.arange(len(compartment.codes)) if rows is None else rows, gone)
+        return rows
+
+
+class ScanQuery:
+    """A query's vector as a scan uses it."""
+
+    def __init__(self, vector: Vector) -> None:
+        import numkong
+
+        codes, scales, errors = in_bytes(np.asarray(vector, dtype=np.float32).reshape(1, -1))
+        self._packed = numkong.dots_pack(codes)
+        self._scale, self._error = float(scales[0]), float(errors[0])
+        self._length = float(np.linalg.norm(vector))
+
+    def ceilings(self, codes: Codes, scales: Vector, errors: Vector) -> Vector:
+        """What the dot products with the rows are at most.
+
+        With x = y + e and q = p + d, where y and p are the rows and the query in bytes: x·q = y·p + y·d + e·q, and
+        Cauchy-Schwarz bounds the last two by the lengths of their factors; rows have length 1.
+        """
+        if not len(codes):
+            return np.empty(0, dtype=np.float32)
+        import numkong
+
+        ceilings: Vector = np.asarray(numkong.dots_packed(codes, self._packed)).reshape(-1).astype(np.float32)
+        ceilings *= scales
+        ceilings *= self._scale
+        ceilings += errors * np.float32(self._length + self._error)
+        ceilings += self._error + _ROUNDING
+        return ceilings
+
+
+def nearest(compartments: Sequence[VectorCompartment], vector: Vector, asked: AskedRows, pool: int) -> list[ScoredRow]:
+    """The ``pool`` rows of the highest cosine and all that tie with the last of them, by score, then key.
+
+    Raises:
+        UsageError: ``pool`` is below 1.
+    """
+    if pool < 1:
+        raise UsageError(f"a candidate pool of {pool} was asked for: ask for 1 or more")
+    bounds = lengths_to_bounds([len(each.codes) for each in compartments])
+    rows_asked = [asked.of(each) for each in compartments]
+    ceilings = _ceilings(compartments, rows_asked, ScanQuery(vector))
+    # Rows are numbered over all compartments.
+    numbered = None
+    if any(rows is not None for rows in rows_asked):
+        numbered = np.concatenate(
+            [
+                np.arange(start, end) if rows is None else rows + start
+                for rows, (start, end) in zip(rows_asked, pairwise(bounds.tolist()), strict=True)
+            ]
+        )
+    possible = np.arange(len(ceilings))
+    if len(ceilings) > pool:
+        likely = np.sort(np.argpartition(ceilings, len(ceilings) - pool)[len(ceilings) - pool :])
+        least = _cosines(compartments, bounds, likely if numbered is None else numbered[likely], vector).min()
+        possible = np.flatnonzero(ceilings >= float(least) - _ROUNDED)
+    places = possible if numbered is None else numbered[possible]
+    cosines = _cosines(compartments, bounds, places, vector)
+    if len(places) > pool:
+        # Rounding keeps the order, so that what lies further below than a rounding can move is out.
+        last = np.partition(cosines, len(cosines) - pool)[len(cosines) - pool]
+        kept = cosines >= last - 2 * 10.0**-_SCORE_DECIMALS
+        places, cosines = places[kept], cosines[kept]
+    scores = [round(each, _SCORE_DECIMALS) for each in cosines.tolist()]
+    least_score = sorted(scores, reverse=True)[pool - 1] if len(scores) > pool else -np.inf
+    numbers = np.searchsorted(bounds, places, side="right") - 1
+    found = [
+        ScoredRow(compartments[number].row_key(row), score)
+        for number, row, score in zip(numbers.tolist(), (places - bounds[numbers]).tolist(), scores, strict=True)
+        if score >= least_score
+    ]
+    return sorted(found, key=lambda row: (-row.score, row.row_key))
+
+
+def _ceilings(
+    compartments: Sequence[VectorCompartment], rows_asked: Sequence[Integers | None], query: ScanQuery
+) -> Vector:
+    """The ceilings of the rows asked for, compartment by compartment."""
+    slices = []
+    for each, rows in zip(compartments, rows_asked, strict=True):
+        if rows is not None:
+            slices.append((each.codes[rows], each.scales[rows], each.errors[rows]))
+            continue
+        for start in range(0, len(each.codes), _SLICE_ROWS):
+            part = slice(start, start + _SLICE_ROWS)
+            slices.append((each.codes[part], each.scales[part], each.errors[part]))
+    if len(slices) < 2 or sum(len(codes) for codes, _, _ in slices) < _SLICE_ROWS:
+        return np.concatenate([query.ceilings(*each) for each in slices])
+    # A core reads memory slower than a scan computes, and two read it faster than one.
+    return np.concatenate(list(_workers().map(lambda each: query.ceilings(*each), slices)))
+
+
+@lru_cache(maxsize=1)
+def _workers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="scan")
+
+
+def _cosines(compartments: Sequence[VectorCompartment], bounds: Integers, places: Integers, query: Vector) -> Floats:
+    """The cosines of rows, which are numbered over all compartments and ascend, in float64."""
+    wanted = np.asarray(query, dtype=np.float64)
+    length = np.sqrt((wanted * wanted).sum())
+    cuts = np.searchsorted(places, bounds)
+    cosines = np.empty(len(places))
+    for number, each in enumerate(compartments):
+        start, end = cuts[number], cuts[number + 1]
+        if start < end:
+            matrix = each.matrix[places[start:end] - bounds[number]].astype(np.float64)
+            # Summed row by row: a matrix product's last bits depend on how many rows stand beside one.
+            lengths = np.sqrt((matrix * matrix).sum(axis=1))
+            matrix *= wanted
+            cosines[start:end] = matrix.sum(axis=1) / (lengths * length)
+    return cosines
