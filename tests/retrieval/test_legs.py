@@ -1,5 +1,6 @@
 """Which legs run, with what, and what becomes of the rows that they bring."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from ranked_corpus import (
 )
 
 from knowledge_index.config import RetrievalSettings
-from knowledge_index.domain.errors import UsageError
+from knowledge_index.domain.errors import ModelError, UsageError
 from knowledge_index.domain.search import Leg, SearchFilters
+from knowledge_index.embed.base import Matrix
 from small_firm import CORPORATE, PARTNER, SUPPLY_MAIL, SmallFirm, search
 
 ROWS = {"r1": 2.0, "r2": 1.0}
@@ -56,6 +58,16 @@ def test_without_the_semantic_leg_nothing_is_embedded(corpus: Corpus) -> None:
     assert embedder.calls == []
     service.search("rent", corpus.scope(), RetrievalSettings(), NO_FILTERS, 5)
     assert embedder.calls == ["rent"]
+
+
+def test_a_query_that_cannot_be_embedded_is_not_answered_by_words_alone(corpus: Corpus) -> None:
+    class BrokenEmbedder(CountingEmbedder):
+        def embed(self, texts: Sequence[str], on_done: Callable[[int], None] | None = None) -> Matrix:
+            raise ModelError("the weights are gone")
+
+    service = replace(corpus.service(ALL_LEGS), embedder=BrokenEmbedder())
+    with pytest.raises(ModelError, match="the weights are gone"):
+        service.search("rent", corpus.scope(), RetrievalSettings(), NO_FILTERS, 5)
 
 
 def test_a_query_without_an_identifier_does_not_ask_the_identifier_leg(corpus: Corpus) -> None:

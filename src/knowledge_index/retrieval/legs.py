@@ -1,6 +1,6 @@
 """The legs of one search, and what each passage is worth."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from knowledge_index.catalog.passage_records import window_of
@@ -73,7 +73,7 @@ class Legs:
     def run(
         self,
         query: str,
-        vector: Vector | None,
+        vector: Callable[[], Vector] | None,
         identifiers: Collection[str],
         scope: Scope,
         filters: SearchFilters,
@@ -81,7 +81,8 @@ class Legs:
     ) -> FoundRows:
         """Every leg's list of rows for ``query`` and, below its own words, ``expansion``.
 
-        ``vector`` is needed where the semantic leg runs.
+        ``vector`` is needed where the semantic leg runs, and called when the others are done: it may be in the making
+        meanwhile.
         """
         settings = self.settings
         pool = settings.candidate_pool
@@ -90,12 +91,14 @@ class Legs:
         if settings.weight_lexical:
             wording = self.lexical.search_text(query, scope, filters, pool, expansion)
             lists[Leg.LEXICAL] = [(row.row_key, row.score) for row in wording]
+        identified: list[ScoredRow] = []
+        if settings.weight_identifier and identifiers:
+            identified = self.lexical.search_identifiers(identifiers, scope, filters, pool)
         if settings.weight_semantic:
             assert vector is not None
-            lists[Leg.SEMANTIC] = self._semantic(vector, scope, filters, pool)
+            lists[Leg.SEMANTIC] = self._semantic(vector(), scope, filters, pool)
         if settings.weight_identifier:
-            found = self.lexical.search_identifiers(identifiers, scope, filters, pool) if identifiers else []
-            lists[Leg.IDENTIFIER] = [(row.row_key, row.score) for row in found]
+            lists[Leg.IDENTIFIER] = [(row.row_key, row.score) for row in identified]
         holding = frozenset(row.row_key for row in wording if row.holds_wording)
         return FoundRows(lists, holding)
 

@@ -1,8 +1,11 @@
 """Searches: document choice, legs within the scope, fusion, versions, collapse, rerank, and the catalog's last word."""
 
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from knowledge_index.access import compile_scope
 from knowledge_index.catalog import Catalog, CatalogSession
@@ -13,7 +16,7 @@ from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.languages import Language
 from knowledge_index.domain.search import LegRank, QueryExplanation, SearchFilters, SearchHit, SearchResult
-from knowledge_index.embed.base import Embedder, Reranker
+from knowledge_index.embed.base import Embedder, Reranker, Vector
 from knowledge_index.index.base import (
     OPENING_CHARS,
     Expansion,
@@ -193,9 +196,12 @@ class RetrievalService:
         settings = legs.settings
         vector = None
         if settings.weight_semantic:
-            vector = self.embedder.embed([query])[0]
-            if clauses:
-                vector = mixed_vector(vector, clauses, self.wordings, settings.clause_own_share)
+            embedding = _beside().submit(self.embedder.embed, [query])
+
+            def vector() -> Vector:
+                found = embedding.result()[0]
+                return mixed_vector(found, clauses, self.wordings, settings.clause_own_share) if clauses else found
+
         expansion = Expansion(expansion_terms(query, clauses), settings.clause_name_weight, _german_weights(settings))
         return legs.run(query, vector, analyse_query(query).identifier_terms, scope, filters, expansion)
 
@@ -208,6 +214,12 @@ class RetrievalService:
         scores = self.reranker.score(query, [passage.text for _, passage in head])
         order = sorted(range(len(head)), key=lambda place: (-scores[place], place))
         return [*(head[place] for place in order), *tail]
+
+
+@lru_cache(maxsize=1)
+def _beside() -> ThreadPoolExecutor:
+    """Where a query is embedded while its words are looked up: either takes one core for some milliseconds."""
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="query")
 
 
 def _notes(settings: RetrievalSettings) -> tuple[str, ...]:

@@ -94,8 +94,9 @@ def recognise(library: ClauseLibrary, query: str) -> tuple[RecognisedClause, ...
     if not is_question and _counting_words(words) > _MAX_REQUEST_WORDS:
         return ()
     without_examples = _EXAMPLES.sub(" ", query)
-    chosen = _chosen(library, words_of(without_examples), is_question)
-    if not chosen and without_examples != query:
+    has_examples = without_examples != query
+    chosen = _chosen(library, words_of(without_examples) if has_examples else words, is_question)
+    if not chosen and has_examples:
         chosen = _chosen(library, words, is_question)
     if len(chosen) > _MAX_TYPES:
         return ()
