@@ -264,6 +264,14 @@ class Passages:
 
     def occurrences(self, row_keys: Collection[str], scope: Scope) -> list[Occurrence]:
         """Where the rows stand now, in current objects whose ACL class of this moment lies in the scope; by row key."""
+        return self._visible(self._places(row_keys), scope)
+
+    def read_ahead(self, row_keys: Collection[str], scope: Scope) -> None:
+        """Remember what :meth:`occurrences` reads of these rows, for a caller who will ask and has time now."""
+        self._objects({place[1] for place in self._places(row_keys)}, scope)
+
+    def _places(self, row_keys: Collection[str]) -> list[_Place]:
+        """Where the rows stand, in objects of any state and class; by row key."""
         known: dict[str, list[_Place]] = memory_of(self._connection).facts("places of rows")
         asked = sorted(row_keys)
         absent: dict[str, list[_Place]] = {each: [] for each in asked if each not in known}
@@ -271,7 +279,7 @@ class Passages:
             for row in self._connection.execute(_PLACES_OF_ROWS, _asked(row_keys=absent)).all():
                 absent[row.row_key].append(tuple(row))
             known.update(absent)
-        return self._visible([place for each in asked for place in known[each]], scope)
+        return [place for each in asked for place in known[each]]
 
     def occurrence_of_span(self, object_key: str, start_char: int, end_char: int, scope: Scope) -> Occurrence | None:
         """The passage at a span of a current object, if the scope lets it be seen."""

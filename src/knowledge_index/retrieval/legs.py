@@ -1,7 +1,7 @@
 """The legs of one search, and what each passage is worth."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from knowledge_index.catalog.passage_records import window_of
 from knowledge_index.config import RetrievalSettings
@@ -18,6 +18,11 @@ class FoundRows:
 
     lists: Mapping[Leg, Sequence[tuple[str, float]]]
     holding_wording: frozenset[str]
+
+    def with_meaning(self, rows: Sequence[tuple[str, float]]) -> "FoundRows":
+        """These and the rows of the semantic leg, the legs in their order."""
+        lists = {**self.lists, Leg.SEMANTIC: rows}
+        return replace(self, lists={leg: lists[leg] for leg in Leg if leg in lists})
 
     @property
     def row_keys(self) -> set[str]:
@@ -62,7 +67,7 @@ class Legs:
     settings: RetrievalSettings
 
     def nothing(self) -> FoundRows:
-        """What :meth:`run` returns where no leg finds anything."""
+        """What is found where no leg finds anything."""
         weights = {
             Leg.LEXICAL: self.settings.weight_lexical,
             Leg.SEMANTIC: self.settings.weight_semantic,
@@ -70,42 +75,30 @@ class Legs:
         }
         return FoundRows({leg: [] for leg, weight in weights.items() if weight}, frozenset())
 
-    def run(
+    def by_words(
         self,
         query: str,
-        vector: Callable[[], Vector] | None,
         identifiers: Collection[str],
         scope: Scope,
         filters: SearchFilters,
         expansion: Expansion = NO_EXPANSION,
     ) -> FoundRows:
-        """Every leg's list of rows for ``query`` and, below its own words, ``expansion``.
-
-        ``vector`` is needed where the semantic leg runs, and called when the others are done: it may be in the making
-        meanwhile.
-        """
-        settings = self.settings
-        pool = settings.candidate_pool
+        """The rows for the words of ``query`` and, below them, ``expansion``, and for its identifiers."""
+        settings, pool = self.settings, self.settings.candidate_pool
         lists: dict[Leg, list[tuple[str, float]]] = {}
         wording: list[ScoredRow] = []
         if settings.weight_lexical:
             wording = self.lexical.search_text(query, scope, filters, pool, expansion)
             lists[Leg.LEXICAL] = [(row.row_key, row.score) for row in wording]
-        identified: list[ScoredRow] = []
-        if settings.weight_identifier and identifiers:
-            identified = self.lexical.search_identifiers(identifiers, scope, filters, pool)
-        if settings.weight_semantic:
-            assert vector is not None
-            lists[Leg.SEMANTIC] = self._semantic(vector(), scope, filters, pool)
         if settings.weight_identifier:
-            lists[Leg.IDENTIFIER] = [(row.row_key, row.score) for row in identified]
-        holding = frozenset(row.row_key for row in wording if row.holds_wording)
-        return FoundRows(lists, holding)
+            found = self.lexical.search_identifiers(identifiers, scope, filters, pool) if identifiers else []
+            lists[Leg.IDENTIFIER] = [(row.row_key, row.score) for row in found]
+        return FoundRows(lists, frozenset(row.row_key for row in wording if row.holds_wording))
 
-    def _semantic(self, vector: Vector, scope: Scope, filters: SearchFilters, pool: int) -> list[tuple[str, float]]:
-        """A passage is as near as its nearest window."""
+    def by_meaning(self, vector: Vector, scope: Scope, filters: SearchFilters) -> list[tuple[str, float]]:
+        """The rows near ``vector``; a passage is as near as its nearest window."""
         best: dict[str, float] = {}
-        for row in self.vectors.search(vector, scope, filters, pool):
+        for row in self.vectors.search(vector, scope, filters, self.settings.candidate_pool):
             row_key, _ = window_of(row.row_key)
             best.setdefault(row_key, row.score)
         return list(best.items())

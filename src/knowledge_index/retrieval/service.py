@@ -1,8 +1,8 @@
 """Searches: document choice, legs within the scope, fusion, versions, collapse, rerank, and the catalog's last word."""
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -16,7 +16,7 @@ from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.languages import Language
 from knowledge_index.domain.search import LegRank, QueryExplanation, SearchFilters, SearchHit, SearchResult
-from knowledge_index.embed.base import Embedder, Reranker, Vector
+from knowledge_index.embed.base import Embedder, Reranker
 from knowledge_index.index.base import (
     OPENING_CHARS,
     Expansion,
@@ -65,6 +65,18 @@ class _Candidate:
     score: float
     legs: tuple[LegRank, ...]
     place: BindingPlace
+
+
+@dataclass(frozen=True)
+class _StartedLegs:
+    """What was found by words, and what is being found by meaning, if that is looked for."""
+
+    words: FoundRows
+    meaning: "Future[list[tuple[str, float]]] | None"
+
+    def found(self, words: FoundRows) -> FoundRows:
+        """``words``, which are these or what is left of them, and what meaning found; waits for it."""
+        return words if self.meaning is None else words.with_meaning(self.meaning.result())
 
 
 @dataclass(frozen=True)
@@ -122,17 +134,20 @@ class RetrievalService:
             filters = replace(
                 narrowed(session, filters, scope), excluded_row_keys=session.passages.unsupported_row_keys(scope)
             )
-        found = self._found(legs, query, clauses, scope, filters)
-        if found.holding_wording and any(each.strength is Strength.NAME for each in clauses):
+        started = self._started(legs, query, clauses, scope, filters)
+        words = started.words
+        if words.holding_wording and any(each.strength is Strength.NAME for each in clauses):
             # "governing law" stands in many papers; who types it asks for the clause, however it is worded.
-            found = replace(found, holding_wording=frozenset())
-        is_value = settings.exact_first and bool(found.holding_wording or analysis.is_identifier)
-        documents, named = self._documents(query, scope, settings, filters, may_name=not is_value)
+            words = replace(words, holding_wording=frozenset())
+        is_value = settings.exact_first and bool(words.holding_wording or analysis.is_identifier)
+        documents, named = self._documents(query, scope, settings, filters, words.row_keys, may_name=not is_value)
+        found = started.found(words)
         found_inside = None
         if named is not None:
             question = named.mention.rest
             inside = named.row_keys if filters.only_row_keys is None else named.row_keys & filters.only_row_keys
-            found_inside = self._found(legs, question, clauses, scope, replace(filters, only_row_keys=inside))
+            started_inside = self._started(legs, question, clauses, scope, replace(filters, only_row_keys=inside))
+            found_inside = started_inside.found(started_inside.words)
         with self.catalog.transaction() as session:
             current_scope = compile_scope(session, scope.principals, self.clock())
             scope_now = Scope(
@@ -169,9 +184,19 @@ class RetrievalService:
         return SearchResult(hits, _notes(settings), explanation)
 
     def _documents(
-        self, query: str, scope: Scope, settings: RetrievalSettings, filters: SearchFilters, *, may_name: bool
+        self,
+        query: str,
+        scope: Scope,
+        settings: RetrievalSettings,
+        filters: SearchFilters,
+        expected: Collection[str],
+        *,
+        may_name: bool,
     ) -> tuple[DocumentScores, _NamedPapers | None]:
-        """How well the visible documents fit the query, and which of them it names."""
+        """How well the visible documents fit the query, and which of them it names.
+
+        ``expected`` are rows whose places are read ahead: other legs are at work meanwhile.
+        """
         if not settings.weight_document and not settings.mentioned_first:
             return NO_DOCUMENTS, None
         matches = self.profiles.search(query, scope, filters, settings.candidate_pool, _german_weights(settings))
@@ -185,25 +210,30 @@ class RetrievalService:
             if settings.mentioned_first and may_name and best:
                 naming = [each for each in profiles if each.row_key in best]
                 named = _named_papers(session, query, naming, profiles, matches)
+            session.passages.read_ahead(expected, scope)
         mentioned = named.document_keys if named else frozenset()
         document_of = {each.row_key: each.document_key for each in profiles}
         return document_scores(matches, document_of, mentioned, settings), named
 
-    def _found(
+    def _started(
         self, legs: Legs, query: str, clauses: Sequence[RecognisedClause], scope: Scope, filters: SearchFilters
-    ) -> FoundRows:
-        """What the legs find for the query and for the clause types that it asks for."""
+    ) -> _StartedLegs:
+        """The legs for the query and for the clause types that it asks for; meaning is looked for beside the rest."""
         settings = legs.settings
-        vector = None
+        meaning = None
         if settings.weight_semantic:
-            embedding = _beside().submit(self.embedder.embed, [query])
-
-            def vector() -> Vector:
-                found = embedding.result()[0]
-                return mixed_vector(found, clauses, self.wordings, settings.clause_own_share) if clauses else found
-
+            meaning = _beside().submit(self._by_meaning, legs, query, clauses, scope, filters)
         expansion = Expansion(expansion_terms(query, clauses), settings.clause_name_weight, _german_weights(settings))
-        return legs.run(query, vector, analyse_query(query).identifier_terms, scope, filters, expansion)
+        identifiers = analyse_query(query).identifier_terms
+        return _StartedLegs(legs.by_words(query, identifiers, scope, filters, expansion), meaning)
+
+    def _by_meaning(
+        self, legs: Legs, query: str, clauses: Sequence[RecognisedClause], scope: Scope, filters: SearchFilters
+    ) -> list[tuple[str, float]]:
+        vector = self.embedder.embed([query])[0]
+        if clauses:
+            vector = mixed_vector(vector, clauses, self.wordings, legs.settings.clause_own_share)
+        return legs.by_meaning(vector, scope, filters)
 
     def _rerank(
         self, query: str, passages: Sequence[tuple[_Candidate, ReadPassage]]
@@ -218,7 +248,7 @@ class RetrievalService:
 
 @lru_cache(maxsize=1)
 def _beside() -> ThreadPoolExecutor:
-    """Where a query is embedded while its words are looked up: either takes one core for some milliseconds."""
+    """Where meaning is looked for while words are: both take some milliseconds of a core."""
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="query")
 
 
