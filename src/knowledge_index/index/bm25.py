@@ -112,7 +112,7 @@ class PooledSegments:
             phrase_counts(segment, found[wording].tolist()) if is_phrase and (found[wording] >= 0).all() else None
             for segment, found in zip(self._segments, places, strict=True)
         ]
-        ranked = self._ranked(filters, pool)
+        ranked: Sequence[RankedRows] = self._ranked(filters, pool)
         if all(each.rows is None for each in ranked):
             ranked = self._likely(ranked, places, asked, phrases, phrase_weight, pool)
         scored = []
@@ -128,8 +128,8 @@ class PooledSegments:
         return self._best(scored, pool)
 
     def _norm(self, lengths: Integers) -> Floats:
-        norm: Floats = _K1 * (1 - _B + _B * lengths / self._mean_length)
-        return norm
+        norms: Floats = np.asarray(_K1 * (1 - _B + _B * lengths / self._mean_length), dtype=np.float64)
+        return norms
 
     def _add(
         self,

@@ -43,7 +43,8 @@ def _positions(segment: Segment, rows: ShortIntegers, place: int) -> Integers:
     if int(lengths.sum()) * _GATHERING_COSTS > len(segment.words):
         return np.flatnonzero(segment.words == place)
     places = slices(starts, lengths)
-    return places[segment.words[places] == place]
+    found: Integers = places[segment.words[places] == place]
+    return found
 
 
 def _common(fewer: ShortIntegers, more: ShortIntegers) -> ShortIntegers:
@@ -52,4 +53,5 @@ def _common(fewer: ShortIntegers, more: ShortIntegers) -> ShortIntegers:
         return more
     found = np.searchsorted(more, fewer)
     found[found == len(more)] = 0
-    return fewer[more[found] == fewer]
+    common: ShortIntegers = fewer[more[found] == fewer]
+    return common

@@ -37,8 +37,8 @@ class RankedRows:
         if len(self.rows) < len(rows):
             found = np.searchsorted(rows, self.rows)
             found[found == len(rows)] = 0
-            places = np.flatnonzero(rows[found] == self.rows)
-            return places, frequencies[found[places]]
+            holding = np.flatnonzero(rows[found] == self.rows)
+            return holding, frequencies[found[holding]]
         places, held = self.among(rows)
         return places, frequencies[held]
 
@@ -88,7 +88,7 @@ def best_rows(found: Sequence[RowScores], pool: int) -> list[ScoredRow]:
     if sum(len(places) for _, places, _, _ in candidates) > pool:
         values = np.concatenate([values for _, _, values, _ in candidates])
         boundary = float(np.partition(values, len(values) - pool)[len(values) - pool])
-    best = []
+    best: list[ScoredRow] = []
     for ranked, places, values, holding in candidates:
         kept = values >= boundary
         places, values = places[kept], values[kept]

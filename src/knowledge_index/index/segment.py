@@ -68,7 +68,7 @@ class Segment:
 
     def row_keys_of(self, rows: Integers | ShortIntegers) -> list[str]:
         """The keys of some rows."""
-        keys = memoryview(self.keys)
+        keys = self.keys.data
         starts, ends = self.key_bounds[rows].tolist(), self.key_bounds[rows + 1].tolist()
         return [str(keys[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]
 
