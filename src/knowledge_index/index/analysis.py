@@ -48,6 +48,8 @@ _DIGRAPH = re.compile(r"(?<![aeiouq])([aou])e(?!s?$)")
 _MIN_DIGRAPH_WORD_CHARS = 5
 _MIN_GERMAN_WORD_CHARS = 3
 _REMEMBERED_WORDS = 100_000
+# One search asks for the terms of one query several times; no more, since whole papers are pasted too.
+_REMEMBERED_QUERIES = 64
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ def _term_analyzer() -> "tantivy.TextAnalyzer":
     )
 
 
+@lru_cache(maxsize=_REMEMBERED_QUERIES)
 def query_terms(query: str) -> QueryTerms:
     """Analyse a query as the index analyses its text; no character has a meaning of its own."""
     words = _word_analyzer().analyze(normalised(query))
@@ -176,6 +179,7 @@ def is_stop_word(word: str) -> bool:
     return word.lower() in _STOP_WORDS
 
 
+@lru_cache(maxsize=_REMEMBERED_WORDS)
 def _term(word: str) -> str:
     return "".join(_term_analyzer().analyze(word))
 

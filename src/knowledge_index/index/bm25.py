@@ -14,7 +14,7 @@ import numpy as np
 from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.index.analysis import QueryTerms, storable
-from knowledge_index.index.arrays import Floats, Integers, Mask, ShortIntegers
+from knowledge_index.index.arrays import Floats, Integers, Mask
 from knowledge_index.index.base import (
     NO_EXPANSION,
     NO_GERMAN,
@@ -23,21 +23,21 @@ from knowledge_index.index.base import (
     ProfileMatches,
     ScoredRow,
 )
-from knowledge_index.index.segment import (
-    Segment,
-    german_key_hash,
-    german_part_hash,
-    identifier_hash,
-    slices,
-    word_hash,
-)
+from knowledge_index.index.phrases import phrase_counts
+from knowledge_index.index.ranked_rows import RankedRows, RowScores, best_rows, reached
+from knowledge_index.index.segment import Segment, german_key_hash, german_part_hash, identifier_hash, word_hash
 
 _K1 = 1.2
 _B = 0.75
 _MAX_QUERY_TERMS = 256
 _PHRASE_TOKENS = range(2, 13)
 _PHRASE_BOOST = 2.0
-_SCORE_DECIMALS = 9
+# Below so many rows counting every word in every row costs less than telling where it need not be.
+_MIN_ROWS_TO_NARROW = 5_000
+_FREQUENT_SHARE = 16
+# More than sums of scores differ by that are added in another order.
+_UNSURE = 1e-6
+_NO_ROWS = np.empty(0, dtype=np.int32)
 # What stands before the German terms among a profile's; no term of the text holds a colon.
 GERMAN_KEY = "german word:"
 GERMAN_PART = "german part:"
@@ -57,14 +57,10 @@ class PooledSegments:
 
     def __init__(self, segments: Sequence[Segment], excluded: Collection[str]) -> None:
         self._segments = segments
-        self._live = [_live_rows(each, excluded) for each in segments]
-        self._lengths = [np.diff(each.word_bounds) for each in segments]
-        self._row_count = sum(
-            each.row_count if live is None else int(live.sum()) for each, live in zip(segments, self._live, strict=True)
-        )
+        self._gone = [each.rows_of_keys(excluded) if excluded else _NO_ROWS for each in segments]
+        self._row_count = sum(each.row_count - len(gone) for each, gone in zip(segments, self._gone, strict=True))
         word_count = sum(
-            int(lengths.sum() if live is None else lengths[live].sum())
-            for lengths, live in zip(self._lengths, self._live, strict=True)
+            len(each.words) - int(each.lengths[gone].sum()) for each, gone in zip(segments, self._gone, strict=True)
         )
         self._mean_length = max(1.0, word_count / max(1, self._row_count))
 
@@ -112,34 +108,127 @@ class PooledSegments:
         wording = [place_of["word", term] for term in terms.wording]
         is_phrase = len(wording) in _PHRASE_TOKENS and all(counts_of[each] for each in wording)
         phrase_weight = _PHRASE_BOOST * sum(self._idf(counts_of[each]) for each in wording) if is_phrase else 0.0
-        scores = []
-        wordings = []
-        for number, segment in enumerate(self._segments):
-            total = np.zeros(segment.row_count)
-            holding = np.zeros(segment.row_count, dtype=np.bool_)
-            norm = _K1 * (1 - _B + _B * self._lengths[number] / self._mean_length)
+        phrases: list[tuple[Integers, Integers] | None] = [
+            phrase_counts(segment, found[wording].tolist()) if is_phrase and (found[wording] >= 0).all() else None
+            for segment, found in zip(self._segments, places, strict=True)
+        ]
+        ranked: Sequence[RankedRows] = self._ranked(filters, pool)
+        if all(each.rows is None for each in ranked):
+            ranked = self._likely(ranked, places, asked, phrases, phrase_weight, pool)
+        scored = []
+        for each, found, phrase in zip(ranked, places, phrases, strict=True):
+            total = np.zeros(len(each))
+            holding = np.zeros(len(each), dtype=np.bool_)
+            norm = self._norm(each.lengths)
             for ways in asked:
-                # Of several spellings and forms the best counts, as if they were one word.
-                found = [(way, places[number][way.place]) for way in ways if places[number][way.place] >= 0]
-                best = np.zeros(segment.row_count) if len(found) > 1 else total
-                for way, place in found:
-                    rows, counts = _postings(segment, place)
-                    counted = way.weight * (way.idf * (_K1 + 1) * counts / (counts + norm[rows]))
-                    if best is total:
-                        total[rows] += counted
-                    else:
-                        best[rows] = np.maximum(best[rows], counted)
-                    if way.is_typed and len(wording) == 1:
-                        holding[rows] = True
-                if best is not total:
-                    total += best
-            if is_phrase and all(places[number][each] >= 0 for each in wording):
-                holders, times = _phrase_counts(segment, [int(places[number][each]) for each in wording])
-                total[holders] += phrase_weight * (_K1 + 1) * times / (times + norm[holders])
-                holding[holders] = True
-            scores.append(total)
-            wordings.append(holding)
-        return self._best(scores, filters, pool, wordings)
+                self._add(total, each, found, ways, norm, holding if len(wording) == 1 else None)
+            if phrase is not None:
+                self._add_phrase(total, each, phrase, phrase_weight, norm, holding)
+            scored.append(RowScores(each, total, holding))
+        return self._best(scored, pool)
+
+    def _norm(self, lengths: Integers) -> Floats:
+        norms: Floats = np.asarray(_K1 * (1 - _B + _B * lengths / self._mean_length), dtype=np.float64)
+        return norms
+
+    def _add(
+        self,
+        total: Floats,
+        ranked: RankedRows,
+        places: Integers,
+        ways: Sequence["_Way"],
+        norm: Floats,
+        holding: Mask | None,
+    ) -> None:
+        """Add what a word counts in each row; of several spellings and forms the best counts, as if they were one."""
+        found = [(way, places[way.place]) for way in ways if places[way.place] >= 0]
+        best = np.zeros(len(total)) if len(found) > 1 else total
+        for way, place in found:
+            rows, counts = ranked.postings(place)
+            counted = way.weight * (way.idf * (_K1 + 1) * counts / (counts + norm[rows]))
+            if best is total:
+                total[rows] += counted
+            else:
+                best[rows] = np.maximum(best[rows], counted)
+            if way.is_typed and holding is not None:
+                holding[rows] = True
+        if best is not total:
+            total += best
+
+    def _add_phrase(
+        self,
+        total: Floats,
+        ranked: RankedRows,
+        phrase: tuple[Integers, Integers],
+        weight: float,
+        norm: Floats,
+        holding: Mask,
+    ) -> None:
+        rows, held = ranked.among(phrase[0])
+        times = phrase[1][held]
+        total[rows] += weight * (_K1 + 1) * times / (times + norm[rows])
+        holding[rows] = True
+
+    def _likely(
+        self,
+        ranked: Sequence[RankedRows],
+        places: Sequence[Integers],
+        asked: Sequence[Sequence["_Way"]],
+        phrases: Sequence[tuple[Integers, Integers] | None],
+        phrase_weight: float,
+        pool: int,
+    ) -> Sequence[RankedRows]:
+        """The rows that can be among the best ``pool``: without those that hold frequent words only.
+
+        Turtle and Flood, "Query Evaluation: Strategies and Optimizations", Information Processing & Management 31(6),
+        1995: where the rarer words alone lift ``pool`` rows above all that the frequent ones could count together, no
+        row without a rarer word is among the best. Frequent words are then counted in few rows.
+        """
+        if self._row_count < _MIN_ROWS_TO_NARROW:
+            return ranked
+
+        def holders(ways: Sequence[_Way]) -> int:
+            return sum(
+                int(each.segment.bounds[found[way.place] + 1] - each.segment.bounds[found[way.place]])
+                for each, found in zip(ranked, places, strict=True)
+                for way in ways
+                if found[way.place] >= 0
+            )
+
+        def ceiling(ways: Sequence[_Way]) -> float:
+            return max((way.weight * way.idf * (_K1 + 1) for way in ways), default=0.0)
+
+        sized = sorted(((holders(ways), number) for number, ways in enumerate(asked)), reverse=True)
+        frequent = [number for size, number in sized if size * _FREQUENT_SHARE > self._row_count]
+        rare = [number for _, number in sized if number not in frequent]
+        highest = sum(ceiling(asked[number]) for number in rare) + phrase_weight * (_K1 + 1)
+        rest = sum(ceiling(asked[number]) for number in frequent)
+        norms = [self._norm(each.lengths) for each in ranked] if frequent else []
+        totals = [np.zeros(len(each)) for each in ranked]
+        if frequent:
+            for each, phrase, total, norm in zip(ranked, phrases, totals, norms, strict=True):
+                if phrase is not None:
+                    self._add_phrase(total, each, phrase, phrase_weight, norm, np.zeros(len(each), dtype=np.bool_))
+        while frequent:
+            least = 0.0
+            if highest > rest:
+                while rare:
+                    number = rare.pop()
+                    for each, found, total, norm in zip(ranked, places, totals, norms, strict=True):
+                        self._add(total, each, found, asked[number], norm, None)
+                for total, gone in zip(totals, self._gone, strict=True):
+                    total[gone] = 0.0
+                least = reached(totals, pool) - rest - _UNSURE
+            if least > 0:
+                return [
+                    RankedRows(each.segment, np.flatnonzero(total >= least).astype(np.int32))
+                    for each, total in zip(ranked, totals, strict=True)
+                ]
+            number = frequent.pop()
+            rare.append(number)
+            highest += ceiling(asked[number])
+            rest -= ceiling(asked[number])
+        return ranked
 
     def _german_ways(
         self,
@@ -169,14 +258,14 @@ class PooledSegments:
         """A row's score is the sum of the idf of its identifiers among those asked for."""
         wanted = sorted({storable(each) for each in identifiers})
         places, frequencies = self._looked_up([identifier_hash(each) for each in wanted])
-        scores = []
-        for number, segment in enumerate(self._segments):
-            total = np.zeros(segment.row_count)
-            for each, place in enumerate(places[number]):
+        scored = []
+        for ranked, found in zip(self._ranked(filters, pool), places, strict=True):
+            total = np.zeros(len(ranked))
+            for each, place in enumerate(found.tolist()):
                 if place >= 0 and frequencies[each]:
-                    total[_postings(segment, place)[0]] += self._idf(frequencies[each])
-            scores.append(total)
-        return self._best(scores, filters, pool)
+                    total[ranked.postings(place)[0]] += self._idf(frequencies[each])
+            scored.append(RowScores(ranked, total))
+        return self._best(scored, pool)
 
     def search_profiles(
         self,
@@ -206,121 +295,63 @@ class PooledSegments:
         places, frequencies = self._looked_up([identifier_hash(name) for name in names])
         everywhere, _ = fields[-1]
         held_by = {term: frequencies[place_of[f"{everywhere}{term}"]] for term in known}
-        scores = []
-        for number, segment in enumerate(self._segments):
-            total = np.zeros(segment.row_count)
+        scored = []
+        for ranked, found in zip(self._ranked(filters, pool), (each.tolist() for each in places), strict=True):
+            total = np.zeros(len(ranked))
             for spellings, ways in words:
-                best = np.zeros(segment.row_count)
+                best = np.zeros(len(ranked))
                 holders = max((held_by[term] for term in spellings), default=0)
                 for term, share in ways:
                     # A form or a part is as rare as the word at most, so that it never weighs more.
                     holders = max(holders, held_by[term])
                     for prefix, weight in fields if holders else ():
-                        place = places[number][place_of[f"{prefix}{term}"]]
+                        place = found[place_of[f"{prefix}{term}"]]
                         if weight and place >= 0:
-                            rows, _ = _postings(segment, place)
+                            rows, _ = ranked.postings(place)
                             best[rows] = np.maximum(best[rows], weight * share * self._idf(holders))
                 total += best
-            scores.append(total)
+            scored.append(RowScores(ranked, total))
         typed = {term for spellings in terms.alternatives for term in spellings}
         shares = {term: held_by[term] / max(1, self._row_count) for term in typed}
-        return ProfileMatches(tuple(self._best(scores, filters, pool)), shares, self._row_count)
+        return ProfileMatches(tuple(self._best(scored, pool)), shares, self._row_count)
 
     def _looked_up(self, hashes: Sequence[int]) -> tuple[list[Integers], list[int]]:
         """Where each term stands in each segment, and in how many rows of all it occurs."""
         wanted = np.array(hashes, dtype=np.uint64)
         frequencies = np.zeros(len(wanted), dtype=np.int64)
         places = []
-        for segment, live in zip(self._segments, self._live, strict=True):
+        for segment, gone in zip(self._segments, self._gone, strict=True):
             found = segment.places(wanted)
             places.append(found)
             present = np.flatnonzero(found >= 0)
-            if live is None:
-                frequencies[present] += segment.bounds[found[present] + 1] - segment.bounds[found[present]]
-            else:
-                for each in present:
-                    frequencies[each] += int(live[_postings(segment, found[each])[0]].sum())
+            frequencies[present] += segment.bounds[found[present] + 1] - segment.bounds[found[present]]
+            if len(gone):
+                excluded = RankedRows(segment, gone)
+                for each in present.tolist():
+                    frequencies[each] -= len(excluded.postings(found[each])[0])
         return places, frequencies.tolist()
 
     def _idf(self, frequency: int) -> float:
         return math.log(1 + (self._row_count - frequency + 0.5) / (frequency + 0.5))
 
-    def _best(
-        self, scores: Sequence[Floats], filters: SearchFilters, pool: int, wordings: Sequence[Mask] | None = None
-    ) -> list[ScoredRow]:
-        """The best ``pool`` rows and all that tie with the last of them, by score, then key."""
+    def _ranked(self, filters: SearchFilters, pool: int) -> list[RankedRows]:
+        """The rows that the filters leave, of each segment."""
         if pool < 1:
             raise UsageError(f"a candidate pool of {pool} was asked for: ask for 1 or more")
         matters = {storable(each) for each in filters.matter_refs}
-        candidates = []
-        for number, (segment, live, total) in enumerate(zip(self._segments, self._live, scores, strict=True)):
-            if live is not None:
-                total[~live] = 0.0
-            if matters:
-                total[~np.array([each in matters for each in segment.matter_refs()])[segment.matter_of]] = 0.0
+        ranked = []
+        for segment, gone in zip(self._segments, self._gone, strict=True):
+            rows = segment.rows_of(matters) if matters else None
             if filters.only_row_keys is not None:
-                wanted = [segment.row_of_key[key] for key in filters.only_row_keys if key in segment.row_of_key]
-                kept_total = np.zeros_like(total)
-                kept_total[wanted] = total[wanted]
-                total = kept_total
-            found = np.flatnonzero(total)
-            values = np.round(total[found], _SCORE_DECIMALS)
-            if len(found) > pool:
-                kept = values >= np.partition(values, len(values) - pool)[len(values) - pool]
-                found, values = found[kept], values[kept]
-            holding = np.zeros(len(found), dtype=np.bool_) if wordings is None else wordings[number][found]
-            candidates.append((segment, found, values, holding))
-        everything = np.concatenate([values for _, _, values, _ in candidates]) if candidates else np.zeros(0)
-        if len(everything) > pool:
-            boundary = np.partition(everything, len(everything) - pool)[len(everything) - pool]
-        else:
-            boundary = 0.0
-        best = [
-            ScoredRow(segment.row_key(row), value, holds)
-            for segment, found, values, holding in candidates
-            for row, value, holds in zip(found.tolist(), values.tolist(), holding.tolist(), strict=True)
-            if value >= boundary
-        ]
-        return sorted(best, key=lambda row: (-row.score, row.row_key))
+                only = segment.rows_of_keys(filters.only_row_keys)
+                rows = only if rows is None else np.intersect1d(rows, only, assume_unique=True)
+            if rows is not None and len(gone):
+                rows = np.setdiff1d(rows, gone, assume_unique=True)
+            ranked.append(RankedRows(segment, rows))
+        return ranked
 
-
-def _live_rows(segment: Segment, excluded: Collection[str]) -> Mask | None:
-    """Which rows count, or None where all do."""
-    if not excluded:
-        return None
-    gone = [segment.row_of_key[key] for key in excluded if key in segment.row_of_key]
-    if not gone:
-        return None
-    live = np.ones(segment.row_count, dtype=np.bool_)
-    live[gone] = False
-    return live
-
-
-def _postings(segment: Segment, place: int) -> tuple[ShortIntegers, ShortIntegers]:
-    start, end = segment.bounds[place], segment.bounds[place + 1]
-    return segment.rows[start:end], segment.frequencies[start:end]
-
-
-def _phrase_counts(segment: Segment, wording: Sequence[int]) -> tuple[Integers, Integers]:
-    """The rows that hold the terms one after the other, and how often each does."""
-    rarest_first = sorted(set(wording), key=lambda place: int(segment.bounds[place + 1] - segment.bounds[place]))
-    rows = _postings(segment, rarest_first[0])[0].astype(np.int64)
-    for place in rarest_first[1:]:
-        holding = np.zeros(segment.row_count, dtype=np.bool_)
-        holding[_postings(segment, place)[0]] = True
-        rows = rows[holding[rows]]
-    # A phrase begins where its rarest word stands, less that word's place in it: few places to look at.
-    starts = segment.word_bounds[rows]
-    ends = segment.word_bounds[rows + 1]
-    places = slices(starts, ends - starts)
-    holders = np.repeat(np.arange(len(rows)), ends - starts)
-    offset = wording.index(rarest_first[0])
-    hits = np.flatnonzero(segment.words[places] == rarest_first[0])
-    begins, holders = places[hits] - offset, holders[hits]
-    inside = (begins >= starts[holders]) & (begins + len(wording) <= ends[holders])
-    begins, holders = begins[inside], holders[inside]
-    for distance, place in enumerate(wording):
-        matching = segment.words[begins + distance] == place
-        begins, holders = begins[matching], holders[matching]
-    counts = np.bincount(holders, minlength=len(rows))
-    return rows[counts > 0], counts[counts > 0]
+    def _best(self, scored: Sequence[RowScores], pool: int) -> list[ScoredRow]:
+        for (ranked, scores, _), gone in zip(scored, self._gone, strict=True):
+            if len(gone):
+                scores[ranked.among(gone)[0]] = 0.0
+        return best_rows(scored, pool)

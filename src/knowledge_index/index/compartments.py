@@ -11,7 +11,6 @@ import json
 import shutil
 import threading
 import zlib
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -21,7 +20,6 @@ from knowledge_index.domain.errors import IndexStateError, UsageError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.search import SearchFilters
 from knowledge_index.index.analysis import QueryTerms, query_terms, storable
-from knowledge_index.index.arrays import read_checked
 from knowledge_index.index.base import (
     NO_EXPANSION,
     Expansion,
@@ -33,10 +31,10 @@ from knowledge_index.index.base import (
 )
 from knowledge_index.index.bm25 import PooledSegments
 from knowledge_index.index.durable import fsync_folder, write_durably
+from knowledge_index.index.open_segments import OpenSegments, SegmentFile
 from knowledge_index.index.segment import (
     Segment,
     build_segment,
-    decoded,
     encoded,
     merge_segments,
     row_contents,
@@ -48,23 +46,9 @@ FORMAT = 2
 _MANIFEST_NAME = "CURRENT"
 _SEGMENT_SUFFIX = ".segment"
 _OPEN_ATTEMPTS = 5
-_MAX_OPEN_SEGMENTS = 4096
-# Above this many segments a scope's are merged in memory once, since each costs some 50 µs a search.
-_MAX_SEGMENTS_SEARCHED_APART = 16
-_MAX_MERGED_SCOPES = 4
 _ROWS_PER_BUILD = 20_000
 # About 1.3 KB of memory each.
 _MAX_ROWS_IN_MEMORY = 200_000
-
-
-@dataclass(frozen=True)
-class _SegmentFile:
-    """One segment of a compartment; ``name`` is relative to the index's folder, ``crc32`` of the whole file."""
-
-    name: str
-    rows: int
-    size_bytes: int
-    crc32: int
 
 
 @dataclass(frozen=True)
@@ -72,7 +56,7 @@ class _Manifest:
     """What is in force: the segments of each ACL class, and the number that the next file is named by."""
 
     next_number: int
-    compartments: dict[str, tuple[_SegmentFile, ...]]
+    compartments: dict[str, tuple[SegmentFile, ...]]
 
     def files(self) -> set[str]:
         """The names of all segment files."""
@@ -99,8 +83,7 @@ class CompartmentedLexicalIndex:
         self._folder = folder
         self._lock = threading.RLock()
         self._known: tuple[tuple[int, ...], _Manifest] | None = None
-        self._open_segments: OrderedDict[_SegmentFile, Segment] = OrderedDict()
-        self._merged: OrderedDict[tuple[_SegmentFile, ...], Segment] = OrderedDict()
+        self._segments = OpenSegments(folder)
         self._keys: tuple[_Manifest, set[str]] | None = None
 
     def add(self, rows: Sequence[LexicalRow]) -> int:
@@ -125,9 +108,9 @@ class CompartmentedLexicalIndex:
             compartments = dict(manifest.compartments)
             number = manifest.next_number
             for acl_class_id, files in manifest.compartments.items():
-                kept: list[_SegmentFile] = []
+                kept: list[SegmentFile] = []
                 for file in files:
-                    segment = self._segment(file)
+                    segment = self._segments.segment(file)
                     found = gone & segment.row_of_key.keys()
                     if not found:
                         kept.append(file)
@@ -143,7 +126,7 @@ class CompartmentedLexicalIndex:
         """See :meth:`LexicalIndex.rebuild`; also mends an index that is damaged or of another format."""
         with self._lock:
             number = max(self._numbers_on_disk(), default=0) + 1
-            compartments: dict[str, tuple[_SegmentFile, ...]] = {}
+            compartments: dict[str, tuple[SegmentFile, ...]] = {}
             waiting: dict[str, list[Segment]] = {}
             waiting_rows = 0
 
@@ -184,7 +167,7 @@ class CompartmentedLexicalIndex:
                 for file in files:
                     try:
                         with self._damage_explained():
-                            contents = row_contents(self._read(file))
+                            contents = row_contents(self._segments.read(file))
                     except IndexStateError as error:
                         damaged.append(str(error))
                     else:
@@ -256,30 +239,11 @@ class CompartmentedLexicalIndex:
                 classes = sorted(map(storable, scope.acl_class_ids))
                 files = tuple(file for each in classes for file in compartments.get(each, ()))
                 try:
-                    if len(files) <= _MAX_SEGMENTS_SEARCHED_APART:
-                        return [self._segment(file) for file in files]
-                    if files not in self._merged:
-                        self._merged[files] = merge_segments([self._segment(file) for file in files])
-                        if len(self._merged) > _MAX_MERGED_SCOPES:
-                            self._merged.popitem(last=False)
-                    self._merged.move_to_end(files)
-                    return [self._merged[files]]
+                    return self._segments.together(files)
                 except FileNotFoundError as raised:
                     # Another process may have replaced the manifest and removed the file in between.
                     self._known, error = None, raised
             raise ValueError(f"a segment is missing ({error})")
-
-    def _segment(self, file: _SegmentFile) -> Segment:
-        """The segment of a file, from the cache of open ones where it is there."""
-        if file not in self._open_segments:
-            self._open_segments[file] = self._read(file)
-            if len(self._open_segments) > _MAX_OPEN_SEGMENTS:
-                self._open_segments.popitem(last=False)
-        self._open_segments.move_to_end(file)
-        return self._open_segments[file]
-
-    def _read(self, file: _SegmentFile) -> Segment:
-        return decoded(read_checked(self._folder / file.name, file.size_bytes, file.crc32))
 
     def _present_keys(self, manifest: _Manifest) -> set[str]:
         if self._keys is None or self._keys[0] is not manifest:
@@ -287,7 +251,7 @@ class CompartmentedLexicalIndex:
                 key
                 for files in manifest.compartments.values()
                 for file in files
-                for key in self._segment(file).row_keys()
+                for key in self._segments.segment(file).row_keys()
             }
             self._keys = (manifest, keys)
         return self._keys[1]
@@ -301,18 +265,18 @@ class CompartmentedLexicalIndex:
             segment = build_segment(of_class)
             # As in a binary counter: each row is written anew log2(adds) times, and so many segments are left.
             while files and files[-1].rows <= segment.row_count:
-                segment = merge_segments([self._segment(files.pop()), segment])
+                segment = merge_segments([self._segments.segment(files.pop()), segment])
             compartments[acl_class_id] = (*files, self._write(acl_class_id, number, segment))
             number += 1
         self._bring_into_force(_Manifest(number, compartments))
         assert self._known is not None
         self._keys = (self._known[1], present | {storable(row.row_key) for row in rows})
 
-    def _write(self, acl_class_id: str, number: int, segment: Segment) -> _SegmentFile:
+    def _write(self, acl_class_id: str, number: int, segment: Segment) -> SegmentFile:
         """Write a segment that no manifest names yet; it is on disk when this returns."""
         name = f"{hashlib.sha256(acl_class_id.encode()).hexdigest()[:32]}/{number}{_SEGMENT_SUFFIX}"
         content = encoded(segment)
-        file = _SegmentFile(name, segment.row_count, len(content), zlib.crc32(content))
+        file = SegmentFile(name, segment.row_count, len(content), zlib.crc32(content))
         target = self._folder / name
         if not target.parent.exists():
             target.parent.mkdir(parents=True)
@@ -341,8 +305,7 @@ class CompartmentedLexicalIndex:
                     shutil.rmtree(file) if file.is_dir() else file.unlink(missing_ok=True)
             with contextlib.suppress(OSError):
                 each.rmdir()
-        for held in [file for file in self._open_segments if file.name not in named]:
-            del self._open_segments[held]
+        self._segments.forget_all_but(named)
 
     def _manifest(self) -> _Manifest:
         """The manifest in force, as of now; an empty one where nothing was written yet."""
@@ -355,12 +318,14 @@ class CompartmentedLexicalIndex:
             found = int(content["format"])
             if found == FORMAT:
                 compartments = {
-                    each: tuple(_SegmentFile(**file) for file in files)
+                    each: tuple(SegmentFile(**file) for file in files)
                     for each, files in content["compartments"].items()
                 }
                 self._known = (mark, _Manifest(int(content["next_number"]), compartments))
+                self._segments.forget_all_but(self._known[1].files())
                 return self._known[1]
         except FileNotFoundError:
+            self._segments.forget_all_but(())
             return _Manifest(1, {})
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise IndexStateError(

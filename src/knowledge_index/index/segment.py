@@ -56,9 +56,21 @@ class Segment:
         """How many rows it holds."""
         return len(self.matter_of)
 
-    def row_key(self, row: int) -> str:
-        """The key of one row."""
-        return bytes(self.keys[self.key_bounds[row] : self.key_bounds[row + 1]]).decode("utf-8")
+    @cached_property
+    def lengths(self) -> Integers:
+        """How many words each row has."""
+        return np.diff(self.word_bounds)
+
+    def postings(self, place: int) -> tuple[ShortIntegers, ShortIntegers]:
+        """The rows, ascending, that hold the term of a place, and how often each does."""
+        start, end = self.bounds[place], self.bounds[place + 1]
+        return self.rows[start:end], self.frequencies[start:end]
+
+    def row_keys_of(self, rows: Integers | ShortIntegers) -> list[str]:
+        """The keys of some rows."""
+        keys = self.keys.data
+        starts, ends = self.key_bounds[rows].tolist(), self.key_bounds[rows + 1].tolist()
+        return [str(keys[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]
 
     def row_keys(self) -> list[str]:
         """The keys of all rows, by row."""
@@ -72,6 +84,16 @@ class Segment:
     def matter_refs(self) -> list[str]:
         """The distinct matters, by the number that ``matter_of`` gives."""
         return unpack_texts(self.matters, self.matter_bounds)
+
+    def rows_of(self, matter_refs: Collection[str]) -> ShortIntegers:
+        """The rows of some matters, ascending."""
+        wanted = np.array([each in matter_refs for each in self.matter_refs()], dtype=np.bool_)
+        return np.flatnonzero(wanted[self.matter_of]).astype(np.int32)
+
+    def rows_of_keys(self, row_keys: Collection[str]) -> ShortIntegers:
+        """Those of the rows that it holds, ascending."""
+        row_of_key = self.row_of_key
+        return np.array(sorted(row_of_key[key] for key in row_keys if key in row_of_key), dtype=np.int32)
 
     def places(self, hashes: Hashes) -> Integers:
         """Where each hash stands in ``terms``, -1 where it does not."""
