@@ -186,7 +186,9 @@ def test_a_gateway_that_fails_leaves_the_extractive_answer_and_says_so(
     shared_firm: SmallFirm, server: Server, reply: Reply, said: str, attempts: int
 ) -> None:
     server.replies = [reply]
-    answer = asked_of(shared_firm, QUESTION, CORPORATE, gateway_of(server, timeout_s=0.2))
+    # A busy machine may take a while for what does come.
+    timeout_s = 0.2 if "0.2 s" in said else 30
+    answer = asked_of(shared_firm, QUESTION, CORPORATE, gateway_of(server, timeout_s=timeout_s))
     assert answer.kind is AnswerKind.EXTRACTIVE
     assert "EUR 48,250.00" in answer.text
     assert any("the gateway gave no answer" in note and said in note for note in answer.notes), answer.notes
