@@ -32,7 +32,7 @@ def phrase_counts(
     starts = segment.word_bounds[rows]
     lengths = segment.word_bounds[rows + 1] - starts
     if int(lengths.sum()) * _GATHERING_COSTS > len(segment.words):
-        begins = _marked(segment, wording)
+        begins = _marked(segment, wording, rarest_first[:2])
     else:
         # A phrase begins where its rarest word stands, less that word's place in it: few places to look at.
         places = slices(starts, lengths)
@@ -47,18 +47,18 @@ def phrase_counts(
     return found, counts
 
 
-def _marked(segment: Segment, wording: Sequence[int]) -> Integers:
-    """Where words begin whose marks are those of the wording, ascending; most of them are its words."""
-    marks = [place % WORD_MARKS for place in wording]
-    last = len(segment.words) - len(marks) + 1
-    found = []
+def _marked(segment: Segment, wording: Sequence[int], rarest: Sequence[int]) -> Integers:
+    """Where a wording may begin by the marks of its ``rarest`` terms, ascending; in most places it does not."""
+    first, *others = [(wording.index(place), place % WORD_MARKS) for place in rarest]
+    last = len(segment.words) - len(wording) + 1
+    found = [np.empty(0, dtype=np.int64)]
     for start in range(0, last, _PIECE_WORDS):
         end = min(start + _PIECE_WORDS, last)
-        alike = segment.word_marks[start:end] == marks[0]
-        for distance, mark in enumerate(marks[1:], start=1):
+        alike = segment.word_marks[start + first[0] : end + first[0]] == first[1]
+        for distance, mark in others:
             alike &= segment.word_marks[start + distance : end + distance] == mark
         found.append(np.flatnonzero(alike) + start)
-    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+    return np.concatenate(found)
 
 
 def _common(segment: Segment, fewer: ShortIntegers, more: ShortIntegers) -> ShortIntegers:
