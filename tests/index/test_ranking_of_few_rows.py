@@ -127,7 +127,7 @@ def test_a_narrowed_search_finds_those_of_all_that_are_asked_for(seed, places, q
         assert answers(pooled, query, filters, 4) == {leg: cut(found, 4) for leg, found in expected.items()}
 
 
-@pytest.mark.parametrize("costs", [0, 1_000_000], ids=["gathered", "all read"])
+@pytest.mark.parametrize("costs", [0, 1_000_000], ids=["gathered", "marks read"])
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, places=cuts, wording=st.lists(st.sampled_from(WORDS[:4]), min_size=2, max_size=4))
 def test_a_wording_is_counted_where_it_stands(costs, seed, places, wording):

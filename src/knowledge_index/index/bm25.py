@@ -108,22 +108,23 @@ class PooledSegments:
         wording = [place_of["word", term] for term in terms.wording]
         is_phrase = len(wording) in _PHRASE_TOKENS and all(counts_of[each] for each in wording)
         phrase_weight = _PHRASE_BOOST * sum(self._idf(counts_of[each]) for each in wording) if is_phrase else 0.0
-        phrases: list[tuple[Integers, Integers] | None] = [
-            phrase_counts(segment, found[wording].tolist()) if is_phrase and (found[wording] >= 0).all() else None
-            for segment, found in zip(self._segments, places, strict=True)
-        ]
         ranked: Sequence[RankedRows] = self._ranked(filters, pool)
+        phrases = [
+            phrase_counts(each.segment, found[wording].tolist(), each.rows)
+            if is_phrase and (found[wording] >= 0).all()
+            else None
+            for each, found in zip(ranked, places, strict=True)
+        ]
         if all(each.rows is None for each in ranked):
             ranked = self._likely(ranked, places, asked, phrases, phrase_weight, pool)
         scored = []
         for each, found, phrase in zip(ranked, places, phrases, strict=True):
             total = np.zeros(len(each))
             holding = np.zeros(len(each), dtype=np.bool_)
-            norm = self._norm(each.lengths)
             for ways in asked:
-                self._add(total, each, found, ways, norm, holding if len(wording) == 1 else None)
+                self._add(total, each, found, ways, holding if len(wording) == 1 else None)
             if phrase is not None:
-                self._add_phrase(total, each, phrase, phrase_weight, norm, holding)
+                self._add_phrase(total, each, phrase, phrase_weight, holding)
             scored.append(RowScores(each, total, holding))
         return self._best(scored, pool)
 
@@ -137,7 +138,6 @@ class PooledSegments:
         ranked: RankedRows,
         places: Integers,
         ways: Sequence["_Way"],
-        norm: Floats,
         holding: Mask | None,
     ) -> None:
         """Add what a word counts in each row; of several spellings and forms the best counts, as if they were one."""
@@ -145,7 +145,7 @@ class PooledSegments:
         best = np.zeros(len(total)) if len(found) > 1 else total
         for way, place in found:
             rows, counts = ranked.postings(place)
-            counted = way.weight * (way.idf * (_K1 + 1) * counts / (counts + norm[rows]))
+            counted = way.weight * (way.idf * (_K1 + 1) * counts / (counts + self._norm(ranked.lengths[rows])))
             if best is total:
                 total[rows] += counted
             else:
@@ -161,12 +161,11 @@ class PooledSegments:
         ranked: RankedRows,
         phrase: tuple[Integers, Integers],
         weight: float,
-        norm: Floats,
         holding: Mask,
     ) -> None:
         rows, held = ranked.among(phrase[0])
         times = phrase[1][held]
-        total[rows] += weight * (_K1 + 1) * times / (times + norm[rows])
+        total[rows] += weight * (_K1 + 1) * times / (times + self._norm(ranked.lengths[rows]))
         holding[rows] = True
 
     def _likely(
@@ -203,19 +202,18 @@ class PooledSegments:
         rare = [number for _, number in sized if number not in frequent]
         highest = sum(ceiling(asked[number]) for number in rare) + phrase_weight * (_K1 + 1)
         rest = sum(ceiling(asked[number]) for number in frequent)
-        norms = [self._norm(each.lengths) for each in ranked] if frequent else []
         totals = [np.zeros(len(each)) for each in ranked]
         if frequent:
-            for each, phrase, total, norm in zip(ranked, phrases, totals, norms, strict=True):
+            for each, phrase, total in zip(ranked, phrases, totals, strict=True):
                 if phrase is not None:
-                    self._add_phrase(total, each, phrase, phrase_weight, norm, np.zeros(len(each), dtype=np.bool_))
+                    self._add_phrase(total, each, phrase, phrase_weight, np.zeros(len(each), dtype=np.bool_))
         while frequent:
             least = 0.0
             if highest > rest:
                 while rare:
                     number = rare.pop()
-                    for each, found, total, norm in zip(ranked, places, totals, norms, strict=True):
-                        self._add(total, each, found, asked[number], norm, None)
+                    for each, found, total in zip(ranked, places, totals, strict=True):
+                        self._add(total, each, found, asked[number], None)
                 for total, gone in zip(totals, self._gone, strict=True):
                     total[gone] = 0.0
                 least = reached(totals, pool) - rest - _UNSURE

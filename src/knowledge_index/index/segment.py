@@ -27,6 +27,8 @@ from knowledge_index.index.arrays import (
 )
 from knowledge_index.index.base import LexicalRow
 
+WORD_MARKS = 256
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -60,6 +62,11 @@ class Segment:
     def lengths(self) -> Integers:
         """How many words each row has."""
         return np.diff(self.word_bounds)
+
+    @cached_property
+    def word_marks(self) -> Bytes:
+        """The words, by the rests of their places when they are divided by WORD_MARKS: what is alike in few of them."""
+        return (self.words % WORD_MARKS).astype(np.uint8)
 
     def postings(self, place: int) -> tuple[ShortIntegers, ShortIntegers]:
         """The rows, ascending, that hold the term of a place, and how often each does."""
