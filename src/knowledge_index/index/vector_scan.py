@@ -91,11 +91,11 @@ class VectorCompartment:
 
     def rows_of_passages(self, row_keys: Iterable[str]) -> Integers:
         """The rows of these passages, with all of their windows, ascending."""
-        rows = []
+        rows = set()
         for each in row_keys:
             key, window = each, 0
             while key in self.row_of_key:
-                rows.append(self.row_of_key[key])
+                rows.add(self.row_of_key[key])
                 window += 1
                 key = window_key(each, window)
         return np.array(sorted(rows), dtype=np.int64)
