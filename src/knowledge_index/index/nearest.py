@@ -104,8 +104,9 @@ def nearest(compartments: Sequence[VectorCompartment], vector: Vector, asked: As
                 for rows, (start, end) in zip(rows_asked, pairwise(bounds.tolist()), strict=True)
             ]
         )
-    possible = np.arange(len(ceilings))
-    if len(ceilings) > pool:
+    if len(ceilings) <= pool:
+        possible = np.arange(len(ceilings))
+    else:
         likely = np.sort(np.argpartition(ceilings, len(ceilings) - pool)[len(ceilings) - pool :])
         least = _cosines(compartments, bounds, likely if numbered is None else numbered[likely], vector).min()
         possible = np.flatnonzero(ceilings >= float(least) - _ROUNDED)

@@ -16,7 +16,7 @@ from knowledge_index.domain.errors import UsageError
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.languages import Language
 from knowledge_index.domain.search import LegRank, QueryExplanation, SearchFilters, SearchHit, SearchResult
-from knowledge_index.embed.base import Embedder, Reranker
+from knowledge_index.embed.base import Embedder, Matrix, Reranker
 from knowledge_index.index.base import (
     OPENING_CHARS,
     Expansion,
@@ -123,6 +123,8 @@ class RetrievalService:
         if limit < 1:
             raise UsageError(f"the limit has to be 1 or more, not {limit}")
         analysis = analyse_query(query)
+        looks_for_meaning = bool(scope.acl_class_ids and settings.weight_semantic)
+        embedding = _beside().submit(self.embedder.embed, [query]) if looks_for_meaning else None
         clauses = recognise(self.clauses, query) if settings.clause_library else ()
         legs = Legs(self.lexical, self.vectors, settings)
         if not scope.acl_class_ids:
@@ -134,7 +136,7 @@ class RetrievalService:
             filters = replace(
                 narrowed(session, filters, scope), excluded_row_keys=session.passages.unsupported_row_keys(scope)
             )
-        started = self._started(legs, query, clauses, scope, filters)
+        started = self._started(legs, query, embedding, clauses, scope, filters)
         words = started.words
         if words.holding_wording and any(each.strength is Strength.NAME for each in clauses):
             # "governing law" stands in many papers; who types it asks for the clause, however it is worded.
@@ -146,7 +148,9 @@ class RetrievalService:
         if named is not None:
             question = named.mention.rest
             inside = named.row_keys if filters.only_row_keys is None else named.row_keys & filters.only_row_keys
-            started_inside = self._started(legs, question, clauses, scope, replace(filters, only_row_keys=inside))
+            embedding = _beside().submit(self.embedder.embed, [question]) if looks_for_meaning else None
+            narrower = replace(filters, only_row_keys=inside)
+            started_inside = self._started(legs, question, embedding, clauses, scope, narrower)
             found_inside = started_inside.found(started_inside.words)
         with self.catalog.transaction() as session:
             current_scope = compile_scope(session, scope.principals, self.clock())
@@ -216,21 +220,32 @@ class RetrievalService:
         return document_scores(matches, document_of, mentioned, settings), named
 
     def _started(
-        self, legs: Legs, query: str, clauses: Sequence[RecognisedClause], scope: Scope, filters: SearchFilters
+        self,
+        legs: Legs,
+        query: str,
+        embedding: "Future[Matrix] | None",
+        clauses: Sequence[RecognisedClause],
+        scope: Scope,
+        filters: SearchFilters,
     ) -> _StartedLegs:
         """The legs for the query and for the clause types that it asks for; meaning is looked for beside the rest."""
         settings = legs.settings
         meaning = None
-        if settings.weight_semantic:
-            meaning = _beside().submit(self._by_meaning, legs, query, clauses, scope, filters)
+        if embedding is not None:
+            meaning = _beside().submit(self._by_meaning, legs, embedding, clauses, scope, filters)
         expansion = Expansion(expansion_terms(query, clauses), settings.clause_name_weight, _german_weights(settings))
         identifiers = analyse_query(query).identifier_terms
         return _StartedLegs(legs.by_words(query, identifiers, scope, filters, expansion), meaning)
 
     def _by_meaning(
-        self, legs: Legs, query: str, clauses: Sequence[RecognisedClause], scope: Scope, filters: SearchFilters
+        self,
+        legs: Legs,
+        embedding: "Future[Matrix]",
+        clauses: Sequence[RecognisedClause],
+        scope: Scope,
+        filters: SearchFilters,
     ) -> list[tuple[str, float]]:
-        vector = self.embedder.embed([query])[0]
+        vector = embedding.result()[0]
         if clauses:
             vector = mixed_vector(vector, clauses, self.wordings, legs.settings.clause_own_share)
         return legs.by_meaning(vector, scope, filters)
@@ -248,7 +263,10 @@ class RetrievalService:
 
 @lru_cache(maxsize=1)
 def _beside() -> ThreadPoolExecutor:
-    """Where meaning is looked for while words are: both take some milliseconds of a core."""
+    """Where meaning is looked for while words are: both take some milliseconds of a core.
+
+    What waits for another task in here was handed in after it, so that no number of workers is too few.
+    """
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="query")
 
 
