@@ -14,7 +14,7 @@ from knowledge_index.catalog import open_catalog
 from knowledge_index.catalog.passage_records import RowKind
 from knowledge_index.chunking import build_chunker
 from knowledge_index.chunking.windows import with_heading
-from knowledge_index.config import AppConfig
+from knowledge_index.config import AppConfig, RetrievalSettings
 from knowledge_index.config.home import Home
 from knowledge_index.domain.errors import InputError
 from knowledge_index.domain.progress import Progress
@@ -90,14 +90,19 @@ class ProductRanker:
 
     def rank(self, query: str, doc_ids: frozenset[str] | None, depth: int) -> tuple[RankedChunk, ...]:
         """See :meth:`Ranker.rank`."""
+        return self.rank_under(self._config.retrieval, query, doc_ids, depth)
+
+    def rank_under(
+        self, retrieval: RetrievalSettings, query: str, doc_ids: frozenset[str] | None, depth: int
+    ) -> tuple[RankedChunk, ...]:
+        """As :meth:`rank`, with other knobs of the search than the installation's, over the same index."""
         if doc_ids is not None and not doc_ids:
             return ()
         filters = SearchFilters(frozenset(self._folders[doc_id] for doc_id in doc_ids or ()))
-        shipped = self._config.retrieval
-        settings = shipped.model_copy(
+        settings = retrieval.model_copy(
             update={
-                "max_chunks_per_document": max(depth, shipped.max_chunks_per_document),
-                "candidate_pool": max(depth, shipped.candidate_pool),
+                "max_chunks_per_document": max(depth, retrieval.max_chunks_per_document),
+                "candidate_pool": max(depth, retrieval.candidate_pool),
             }
         )
         result = self._service.search(query, self._scope, settings, filters, depth)
