@@ -27,6 +27,7 @@ class PresetName(StrEnum):
     RANKS = "ranks"
     NO_GERMAN = "no_german"
     NO_GERMAN_PARTS = "no_german_parts"
+    NO_CONTRACT_ROWS = "no_contract_rows"
 
 
 LADDER = "ladder"
@@ -81,6 +82,7 @@ _CHANGES: Mapping[PresetName, Mapping[str, object]] = {
     PresetName.RANKS: {"fusion": "ranks"},
     PresetName.NO_GERMAN: {"german_form_weight": 0.0, "german_part_weight": 0.0},
     PresetName.NO_GERMAN_PARTS: {"german_part_weight": 0.0},
+    PresetName.NO_CONTRACT_ROWS: {"contract_rows": 0},
 }
 
 

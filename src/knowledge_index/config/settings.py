@@ -32,6 +32,12 @@ class RetrievalSettings(_Section):
     german_part_weight: float = Field(
         0.4, ge=0, le=1, description="in German papers, what a part of a compound counts beside the word; 0 is off"
     )
+    contract_rows: int = Field(
+        10_000,
+        ge=0,
+        le=1_000_000_000,
+        description="rows of contracts at large that tell, beside the visible ones, how rare a word is; 0 is off",
+    )
     version_status_boost: float = Field(
         0.0, ge=0, le=1, description="share by which a fused score rises for executed and final papers"
     )

@@ -83,15 +83,17 @@ NO_GERMAN = GermanWeights(0.0, 0.0)
 
 @dataclass(frozen=True)
 class Expansion:
-    """What else to look for than the words of the query.
+    """What else to look for than the words of the query, and what else to count.
 
     ``alternatives`` are further words, each as the index terms that stand for it; ``weight`` is that of one of them.
-    ``german`` are other forms and parts of the query's own.
+    ``german`` are other forms and parts of the query's own. ``contract_rows`` are how many rows of contracts at large
+    tell how rare a word is, beside the visible rows.
     """
 
     alternatives: tuple[tuple[str, ...], ...]
     weight: float
     german: GermanWeights = NO_GERMAN
+    contract_rows: int = 0
 
 
 NO_EXPANSION = Expansion((), 0.0)

@@ -23,6 +23,7 @@ from knowledge_index.index.base import (
     ProfileMatches,
     ScoredRow,
 )
+from knowledge_index.index.contract_words import contract_rows
 from knowledge_index.index.phrases import phrase_counts
 from knowledge_index.index.ranked_rows import RankedRows, RowScores, best_rows, reached
 from knowledge_index.index.segment import Segment, german_key_hash, german_part_hash, identifier_hash, word_hash
@@ -67,7 +68,10 @@ class PooledSegments:
     def search_text(
         self, terms: QueryTerms, filters: SearchFilters, pool: int, expansion: Expansion = NO_EXPANSION
     ) -> list[ScoredRow]:
-        """BM25 over the distinct words, of a word's spellings the best; a short wording counts as a term of its own."""
+        """BM25 over the distinct words, of a word's spellings the best; a short wording counts as a term of its own.
+
+        How rare a word is is told by the visible rows and, beside them, by rows of contracts at large.
+        """
         wanted = {
             ("word", term): word_hash(term)
             for terms_of_one in (*terms.alternatives, *expansion.alternatives, terms.wording)
@@ -78,20 +82,27 @@ class PooledSegments:
             wanted |= {("key", key): german_key_hash(key) for key in german_keys}
         if expansion.german.part:
             wanted |= {("part", key): german_part_hash(key) for key in german_keys}
-        places, counts_of = self._looked_up(list(wanted.values()))
+        places, visible_counts = self._looked_up(list(wanted.values()))
+        beside = contract_rows(terms.alternatives, expansion.contract_rows)
+        counts_of = [
+            count and count + (beside.holding(term) if kind == "word" else beside.holding_unlisted)
+            for (kind, term), count in zip(wanted, visible_counts, strict=True)
+        ]
         place_of = {name: number for number, name in enumerate(wanted)}
         frequency_of = {name: counts_of[number] for name, number in place_of.items() if counts_of[number]}
 
         def spelled(spellings: Iterable[str], weight: float) -> list[_Way]:
             names = [("word", term) for term in spellings if ("word", term) in frequency_of]
-            return [_Way(place_of[name], self._idf(frequency_of[name]), weight, weight > 0) for name in names]
+            return [
+                _Way(place_of[name], self._idf(frequency_of[name], beside.rows), weight, weight > 0) for name in names
+            ]
 
         groups = []
         for spellings, keys in zip(terms.alternatives, terms.german_keys, strict=True):
             as_typed = max(frequency_of.get(("word", term), 0) for term in spellings)
             ways = [
                 *spelled(spellings, 1.0),
-                *self._german_ways(keys, expansion.german, as_typed, frequency_of, place_of),
+                *self._german_ways(keys, expansion.german, as_typed, beside.rows, frequency_of, place_of),
             ]
             if ways:
                 frequency = sum(frequency_of.get(("word", term), 0) for term in spellings)
@@ -104,10 +115,12 @@ class PooledSegments:
         asked = [ways for _, _, ways in groups]
         asked += [spelled(spellings, expansion.weight) for spellings in expansion.alternatives]
         of_a_part = GermanWeights(form=expansion.german.part, part=expansion.german.part)
-        asked += [self._german_ways((part,), of_a_part, 0, frequency_of, place_of) for part in parts]
+        asked += [self._german_ways((part,), of_a_part, 0, beside.rows, frequency_of, place_of) for part in parts]
         wording = [place_of["word", term] for term in terms.wording]
         is_phrase = len(wording) in _PHRASE_TOKENS and all(counts_of[each] for each in wording)
-        phrase_weight = _PHRASE_BOOST * sum(self._idf(counts_of[each]) for each in wording) if is_phrase else 0.0
+        phrase_weight = 0.0
+        if is_phrase:
+            phrase_weight = _PHRASE_BOOST * sum(self._idf(counts_of[each], beside.rows) for each in wording)
         ranked: Sequence[RankedRows] = self._ranked(filters, pool)
         phrases = [
             phrase_counts(each.segment, found[wording].tolist(), each.rows)
@@ -232,8 +245,9 @@ class PooledSegments:
         self,
         keys: Sequence[str],
         weights: GermanWeights,
-        as_typed: int,
-        frequency_of: Mapping[tuple[str, str], int],
+        as_typed: float,
+        rows_beside: int,
+        frequency_of: Mapping[tuple[str, str], float],
         place_of: Mapping[tuple[str, str], int],
     ) -> list["_Way"]:
         """How rows may hold a word otherwise than typed: in another form, as part of a compound.
@@ -249,7 +263,7 @@ class PooledSegments:
                 if name in frequency_of:
                     holders = max(holders, frequency_of[name])
                     if weight:
-                        ways.append(_Way(place_of[name], self._idf(holders), weight, False))
+                        ways.append(_Way(place_of[name], self._idf(holders, rows_beside), weight, False))
         return ways
 
     def search_identifiers(self, identifiers: Collection[str], filters: SearchFilters, pool: int) -> list[ScoredRow]:
@@ -329,8 +343,9 @@ class PooledSegments:
                     frequencies[each] -= len(excluded.postings(found[each])[0])
         return places, frequencies.tolist()
 
-    def _idf(self, frequency: int) -> float:
-        return math.log(1 + (self._row_count - frequency + 0.5) / (frequency + 0.5))
+    def _idf(self, frequency: float, rows_beside: int = 0) -> float:
+        """Of a term in ``frequency`` of all rows; ``rows_beside`` are counted with the visible ones, in both."""
+        return math.log(1 + (self._row_count + rows_beside - frequency + 0.5) / (frequency + 0.5))
 
     def _ranked(self, filters: SearchFilters, pool: int) -> list[RankedRows]:
         """The rows that the filters leave, of each segment."""

@@ -233,7 +233,12 @@ class RetrievalService:
         meaning = None
         if embedding is not None:
             meaning = _beside().submit(self._by_meaning, legs, embedding, clauses, scope, filters)
-        expansion = Expansion(expansion_terms(query, clauses), settings.clause_name_weight, _german_weights(settings))
+        expansion = Expansion(
+            expansion_terms(query, clauses),
+            settings.clause_name_weight,
+            _german_weights(settings),
+            settings.contract_rows,
+        )
         identifiers = analyse_query(query).identifier_terms
         return _StartedLegs(legs.by_words(query, identifiers, scope, filters, expansion), meaning)
 
