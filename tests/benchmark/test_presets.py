@@ -75,7 +75,7 @@ def test_an_ablation_is_full_with_one_mechanism_off(name: PresetName) -> None:
             ({"weight_document"}, {"mentioned_first"}, {"exact_first"}, {"clause_library"}, {"weight_identifier"}),
         ),
         *map(frozenset, ({"weight_lexical"}, {"weight_semantic"}, {"collapse_per_document"}, {"fusion"})),
-        *map(frozenset, ({"german_form_weight", "german_part_weight"}, {"german_part_weight"})),
+        *map(frozenset, ({"german_form_weight", "german_part_weight"}, {"german_part_weight"}, {"contract_rows"})),
     }
 
 
@@ -83,7 +83,7 @@ def test_the_ablations_switch_off_every_mechanism_once() -> None:
     ablations = presets_of("ablations")
     assert ablations[0] is PresetName.FULL
     assert len({frozenset(changes(name)) for name in ablations}) == len(ablations)
-    assert len({setting for name in ablations for setting in changes(name)}) == len(ablations) - 1 == 11
+    assert len({setting for name in ablations for setting in changes(name)}) == len(ablations) - 1 == 12
 
 
 def test_an_ablation_that_leaves_nothing_to_search_is_refused() -> None:

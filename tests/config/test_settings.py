@@ -32,6 +32,7 @@ def test_the_knobs_of_a_search_are_those_that_were_asked_for() -> None:
         "clause_own_share",
         "german_form_weight",
         "german_part_weight",
+        "contract_rows",
     }
 
 
