@@ -22,7 +22,7 @@ from knowledge_index.index.vector_scan import Codes, VectorCompartment, in_bytes
 UNIT_TOLERANCE = 1e-5
 _SCORE_DECIMALS = 9
 # Some 6 MB in bytes.
-_SLICE_ROWS = 16_384
+_TASK_ROWS = 16_384
 # Above what float32 and float64 lose in sums over some hundred dimensions of unit vectors.
 _ROUNDING = 1e-5
 # How far a rounded cosine may lie from the dot product, vectors being unit within the tolerance.
@@ -132,18 +132,25 @@ def _ceilings(
     compartments: Sequence[VectorCompartment], rows_asked: Sequence[Integers | None], query: ScanQuery
 ) -> Vector:
     """The ceilings of the rows asked for, compartment by compartment."""
-    slices = []
+    # What one task reads: a part of a large compartment, or several small ones.
+    tasks: list[list[tuple[Codes, Vector, Vector]]] = [[]]
+    rows_in_last = 0
     for each, rows in zip(compartments, rows_asked, strict=True):
-        if rows is not None:
-            slices.append((each.codes[rows], each.scales[rows], each.errors[rows]))
-            continue
-        for start in range(0, len(each.codes), _SLICE_ROWS):
-            part = slice(start, start + _SLICE_ROWS)
-            slices.append((each.codes[part], each.scales[part], each.errors[part]))
-    if len(slices) < 2 or sum(len(codes) for codes, _, _ in slices) < _SLICE_ROWS:
-        return np.concatenate([query.ceilings(*each) for each in slices])
+        count = len(each.codes) if rows is None else len(rows)
+        for start in range(0, count, _TASK_ROWS):
+            part = slice(start, start + _TASK_ROWS) if rows is None else rows[start : start + _TASK_ROWS]
+            if rows_in_last >= _TASK_ROWS:
+                tasks.append([])
+                rows_in_last = 0
+            tasks[-1].append((each.codes[part], each.scales[part], each.errors[part]))
+            rows_in_last += min(_TASK_ROWS, count - start)
+
+    def ceilings(task: list[tuple[Codes, Vector, Vector]]) -> list[Vector]:
+        return [query.ceilings(*each) for each in task]
+
     # A core reads memory slower than a scan computes, and two read it faster than one.
-    return np.concatenate(list(_workers().map(lambda each: query.ceilings(*each), slices)))
+    done = map(ceilings, tasks) if len(tasks) == 1 else _workers().map(ceilings, tasks)
+    return np.concatenate([np.empty(0, dtype=np.float32), *(part for each in done for part in each)])
 
 
 @lru_cache(maxsize=1)
