@@ -1,12 +1,16 @@
 """How long a whole search takes over an estate of many passages, with the query's embedding.
 
     python benchmarks/search_speed.py --texts external/cuad/contracts [--passages 100000] [--home DIR]
+    python benchmarks/search_speed.py --sample-firm demo/home
 
 The texts are repeated with other figures, each in a matter of its own, spread over six groups, until there are so many
 passages; they go through sync and run as any estate does. Only their vectors are made up (random, of the default
 model's shape), since computing some hundred thousand would take hours and a scan takes about as long over any. Queries
 are words out of the texts, asked by a member of all groups; the default model embeds each when it is asked.
 With ``--home`` the installation is kept, and used again by the next call.
+
+The second form measures the sample firm as ``make demo`` leaves it: ten queries of its gold, each asked 20 times, by a
+member of three of its four groups.
 
 Printed for bm25 and full: median, mean and 95th percentile of the wall clock, and the median of the processor time.
 """
@@ -26,6 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from knowledge_index.access import compile_scope
+from knowledge_index.benchmark.freezing import load_frozen_gold
 from knowledge_index.benchmark.presets import PresetName, preset
 from knowledge_index.catalog import open_catalog
 from knowledge_index.cli.progress import console_progress
@@ -40,6 +45,7 @@ from knowledge_index.retrieval import open_retrieval
 GROUPS = 6
 SEARCHES = 60
 LIMIT = 10
+SAMPLE_QUERIES, SAMPLE_REPEATS, SAMPLE_GROUPS = 10, 20, 3
 # Measured on CUAD's contracts; the number of passages that came out is printed.
 CHARACTERS_A_PASSAGE = 935
 
@@ -107,10 +113,18 @@ def queries_of(texts: Sequence[Path]) -> list[str]:
 def main() -> None:
     """Make the installation where there is none, and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", type=Path, required=True)
+    estate = parser.add_mutually_exclusive_group(required=True)
+    estate.add_argument("--texts", type=Path)
+    estate.add_argument("--sample-firm", type=Path)
     parser.add_argument("--passages", type=int, default=100_000)
     parser.add_argument("--home", type=Path)
     arguments = parser.parse_args()
+    if arguments.sample_firm:
+        queries, asking = sample_queries()
+        home = Home(arguments.sample_firm)
+        config = load_config(home.folder, {}).config
+        measure(home, config, build_embedder(config.embedding), queries * SAMPLE_REPEATS, asking)
+        return
     texts = sorted(arguments.texts.glob("*.txt"))
     with tempfile.TemporaryDirectory() as temporary:
         home = Home(arguments.home or Path(temporary) / "home")
@@ -121,14 +135,23 @@ def main() -> None:
             copies = max(1, round(arguments.passages * CHARACTERS_A_PASSAGE / characters))
             acl_map = write_estate(Path(temporary), texts, copies)
             ingest(home, config, Path(temporary) / "estate", acl_map, RandomVectors(model))
-        measure(home, config, model, queries_of(texts))
+        everyone = frozenset(Principal.parse(f"group:group-{number}") for number in range(GROUPS))
+        measure(home, config, model, queries_of(texts), everyone)
 
 
-def measure(home: Home, config: AppConfig, model: Embedder, queries: Sequence[str]) -> None:
-    """Ask every query once, and print a line a preset."""
+def sample_queries() -> tuple[list[str], frozenset[Principal]]:
+    """Ten queries of the sample gold, always the same ones, and three of the groups that ask them."""
+    gold = load_frozen_gold("sample").queries
+    chosen = random.Random(5).sample([each.query for each in gold], SAMPLE_QUERIES)
+    return chosen, frozenset(sorted({each.principal for each in gold})[:SAMPLE_GROUPS])
+
+
+def measure(
+    home: Home, config: AppConfig, model: Embedder, queries: Sequence[str], principals: frozenset[Principal]
+) -> None:
+    """Ask every query, and print a line a preset."""
     catalog = open_catalog(home.catalog_file)
     service = open_retrieval(home, catalog, config, model)
-    principals = frozenset(Principal.parse(f"group:group-{number}") for number in range(GROUPS))
     with catalog.transaction() as session:
         scope = compile_scope(session, principals)
         passages, rows = session.status.index_counts()
