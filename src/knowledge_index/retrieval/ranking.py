@@ -12,7 +12,7 @@ from knowledge_index.domain.search import Leg, LegRank
 from knowledge_index.domain.versions import BINDING_FIRST, VersionStatus
 from knowledge_index.retrieval.legs import DocumentScores, LegRows
 from knowledge_index.retrieval.query_analysis import QueryAnalysis
-from knowledge_index.retrieval.versions import binding_first, tie_key
+from knowledge_index.retrieval.versions import binding_first, is_more_binding, tie_key
 
 # More than all weights together: these decide before any score does.
 _EXACT = 100.0
@@ -40,27 +40,31 @@ class PassageScores:
 
     def scored(self, occurrences: Iterable[Occurrence]) -> list[Scored]:
         """Every occurrence with its score."""
-        settings, documents = self.settings, self.documents
+        documents, boost = self.documents, self.settings.version_status_boost
         in_any = self._worth_of(self.rows)
         in_mentioned = self._worth_of(self.inside) if self.inside is not None else in_any
-        document_shares, weight = documents.scores.share_of, settings.weight_document
+        share_of, floor, weight = documents.scores.share_of, documents.scores.floor, self.settings.weight_document
+        of_document: dict[str, tuple[float, bool]] = {}
         # A row stands in many versions of a paper and is worth the same in each.
-        worth: dict[tuple[str, str], float] = {}
+        of_row: dict[tuple[str, bool], tuple[float, bool]] = {}
         found = []
         for each in occurrences:
             document_key = each.document_key
-            key = each.row_key, document_key
-            score = worth.get(key)
-            if score is None:
-                is_mentioned = document_key in documents.mentioned
-                score, is_exact = (in_mentioned if is_mentioned else in_any)(key[0])
-                if not is_exact:
-                    score += weight * document_shares.get(document_key, documents.scores.floor)
-                    if is_mentioned:
-                        score += _MENTIONED
-                worth[key] = score
-            boost = settings.version_status_boost if each.version_status in _BOOSTED else 0.0
-            found.append((score * (1 + boost), each))
+            if document_key not in of_document:
+                named = document_key in documents.mentioned
+                of_document[document_key] = weight * share_of.get(document_key, floor), named
+            in_document, is_mentioned = of_document[document_key]
+            key = each.row_key, is_mentioned
+            if key not in of_row:
+                of_row[key] = (in_mentioned if is_mentioned else in_any)(key[0])
+            score, is_exact = of_row[key]
+            if not is_exact:
+                score += in_document
+                if is_mentioned:
+                    score += _MENTIONED
+            if boost and each.version_status in _BOOSTED:
+                score *= 1 + boost
+            found.append((score, each))
         return found
 
     def ranks(self, each: Occurrence) -> tuple[LegRank, ...]:
@@ -108,7 +112,7 @@ def best_first(scored: Sequence[Scored], settings: RetrievalSettings, depth: int
             tie_keys[document_key] = object_key
         key = document_key, occurrence.row_key
         held = shown.setdefault(key, each)
-        if held is not each and binding_first(occurrence) < binding_first(held[1]):
+        if held is not each and is_more_binding(occurrence, held[1]):
             shown[key] = each
     by_paper: defaultdict[str, list[Scored]] = defaultdict(list)
     for (document_key, _), each in shown.items():
