@@ -134,7 +134,7 @@ def texts_seen_by(session: CatalogSession, scope: Scope) -> dict[str, SeenText]:
     text_of = {row.row_key: text for row, text in session.passages.rows_with_text(RowKind.PROFILE)}
     return {
         each.path: SeenText(running_words(text_of[each.row_key]), each.document_key)
-        for each in session.passages.occurrences(text_of.keys(), scope)
+        for each in session.occurrences.of_rows(text_of.keys(), scope)
     }
 
 

@@ -108,7 +108,7 @@ class VersionEstate:
             object_id = self._id(session, path)
             (first, *_) = (
                 each
-                for each in session.passages.occurrences(session.passages.row_keys(RowKind.PASSAGE), scope)
+                for each in session.occurrences.of_rows(session.passages.row_keys(RowKind.PASSAGE), scope)
                 if each.object_id == object_id and each.start_char == 0
             )
             return hit_id_of(first)

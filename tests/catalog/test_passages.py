@@ -78,14 +78,14 @@ def test_occurrences_are_those_of_current_objects_in_the_scope(
                     (object_id, ordinal, f"row {row}") for ordinal, row in enumerate(each.rows) if row in asked
                 }
         scope = scope_of(*(CLASSES[each].id for each in visible))
-        found = session.passages.occurrences([f"row {row}" for row in asked], scope)
+        found = session.occurrences.of_rows([f"row {row}" for row in asked], scope)
         assert len(found) == len(expected)
         assert {(each.object_id, each.start_char, each.row_key) for each in found} == expected
-        again = session.passages.occurrences([f"row {row}" for row in sorted(asked, reverse=True)], scope)
+        again = session.occurrences.of_rows([f"row {row}" for row in sorted(asked, reverse=True)], scope)
         assert again == found
         for number, each in enumerate(placed):
             for ordinal, row in enumerate(each.rows):
-                span = session.passages.occurrence_of_span(f"key of dms {number}.txt", ordinal, ordinal + 5, scope)
+                span = session.occurrences.at_span(f"key of dms {number}.txt", ordinal, ordinal + 5, scope)
                 visible_here = each.state is ObjectState.CURRENT and each.has_text and each.acl_class in visible
                 assert (span.row_key if span else None) == (f"row {row}" if visible_here else None)
 
@@ -95,9 +95,9 @@ def test_an_empty_scope_is_nothing_never_everything(catalog: Catalog) -> None:
         builder = Builder(session)
         builder.indexed("a.txt", CLASSES[0])
         key = f"row {CLASSES[0].id} a.txt"
-        assert len(session.passages.occurrences([key], scope_of(CLASSES[0].id))) == 1
-        assert session.passages.occurrences([key], scope_of()) == []
-        assert session.passages.occurrence_of_span("key of dms a.txt", 0, 4, scope_of()) is None
+        assert len(session.occurrences.of_rows([key], scope_of(CLASSES[0].id))) == 1
+        assert session.occurrences.of_rows([key], scope_of()) == []
+        assert session.occurrences.at_span("key of dms a.txt", 0, 4, scope_of()) is None
 
 
 def test_a_wall_holds_from_the_sync_on_without_a_run(catalog: Catalog) -> None:
@@ -106,7 +106,7 @@ def test_a_wall_holds_from_the_sync_on_without_a_run(catalog: Catalog) -> None:
         object_id = builder.indexed("a.txt", CLASSES[0])
         session.acl_classes.put(CLASSES[1])
         session.objects.set_acl_class(object_id, CLASSES[1].id)
-        assert session.passages.occurrences([f"row {CLASSES[0].id} a.txt"], scope_of(CLASSES[0].id)) == []
+        assert session.occurrences.of_rows([f"row {CLASSES[0].id} a.txt"], scope_of(CLASSES[0].id)) == []
 
 
 def test_a_new_state_of_a_path_takes_the_old_ones_passages_out_of_sight(catalog: Catalog) -> None:
@@ -116,10 +116,10 @@ def test_a_new_state_of_a_path_takes_the_old_ones_passages_out_of_sight(catalog:
         builder.end(old, ObjectState.SUPERSEDED)
         new = builder.object("a.txt", CLASSES[0], blob="new")
         scope = scope_of(CLASSES[0].id)
-        assert session.passages.occurrence_of_span("key of dms a.txt", 0, 4, scope) is None
+        assert session.occurrences.at_span("key of dms a.txt", 0, 4, scope) is None
         builder.convert(new)
         builder.index(new, [ChunkRecord("new row", 0, 4, "Term")], CLASSES[0])
-        found = session.passages.occurrence_of_span("key of dms a.txt", 0, 4, scope)
+        found = session.occurrences.at_span("key of dms a.txt", 0, 4, scope)
         assert found is not None
         assert (found.object_id, found.row_key, found.heading) == (new, "new row", "Term")
 
@@ -130,7 +130,7 @@ def test_an_occurrence_says_where_it_stands(catalog: Catalog) -> None:
         object_id = builder.object("Lease/draft.docx", CLASSES[0], source="share")
         builder.convert(object_id, "Ä 😀 text")
         builder.index(object_id, [ChunkRecord("row", 2, 8, "1. Term")], CLASSES[0])
-        (found,) = session.passages.occurrences(["row"], scope_of(CLASSES[0].id))
+        (found,) = session.occurrences.of_rows(["row"], scope_of(CLASSES[0].id))
         assert (found.source, found.path, found.object_key) == (
             "share",
             "Lease/draft.docx",
@@ -170,7 +170,7 @@ def test_many_rows_and_many_classes_fit(catalog: Catalog) -> None:
         builder.index(object_id, chunks, CLASSES[0])
         keys = [each.row_key for each in chunks]
         scope = scope_of(CLASSES[0].id, *(f"{number:064}" for number in range(40_000)))
-        assert [each.row_key for each in session.passages.occurrences(keys, scope)] == keys
+        assert [each.row_key for each in session.occurrences.of_rows(keys, scope)] == keys
         assert session.passages.known_row_keys([*keys, "none"]) == set(keys)
         session.passages.replace_chunks(object_id, chunks[:10], builder.profile(object_id, CLASSES[0]))
         assert session.passages.unused_rows() == dict.fromkeys(keys[10:], 1)

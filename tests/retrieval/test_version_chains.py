@@ -145,7 +145,7 @@ def _places(estate: VersionEstate) -> list[tuple[str, str, int, OtherVersion | N
     with estate.catalog.transaction() as session:
         scope = compile_scope(session, parse_principals(EVERYONE))
         found = sorted(
-            session.passages.occurrences(session.passages.row_keys(RowKind.PASSAGE), scope),
+            session.occurrences.of_rows(session.passages.row_keys(RowKind.PASSAGE), scope),
             key=lambda each: (each.path, each.start_char),
         )
         places = binding_places(session, found, scope, one_place_a_paper=True, fitting=list)
@@ -157,7 +157,7 @@ def _places(estate: VersionEstate) -> list[tuple[str, str, int, OtherVersion | N
 def passages(estate: VersionEstate, path: str) -> list[Occurrence]:
     with estate.catalog.transaction() as session:
         scope = compile_scope(session, parse_principals(EVERYONE))
-        found = session.passages.occurrences(session.passages.row_keys(RowKind.PASSAGE), scope)
+        found = session.occurrences.of_rows(session.passages.row_keys(RowKind.PASSAGE), scope)
     return sorted((each for each in found if each.path == path), key=lambda each: each.start_char)
 
 

@@ -24,6 +24,7 @@ from knowledge_index.catalog.mails import Mails
 from knowledge_index.catalog.memory import attach_memory, memory_of
 from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.objects import Objects
+from knowledge_index.catalog.occurrences import Occurrences
 from knowledge_index.catalog.passages import Passages
 from knowledge_index.catalog.pipeline_objects import PipelineObjects
 from knowledge_index.catalog.principals import Principals
@@ -55,6 +56,7 @@ class CatalogSession:
         self.mails = Mails(connection)
         self.changes = Changes(connection)
         self.passages = Passages(connection)
+        self.occurrences = Occurrences(connection)
         self.documents = Documents(connection)
         self.leaves = Leaves(connection)
         self.properties = Properties(connection)

@@ -8,6 +8,9 @@ from knowledge_index.catalog.records import ObjectProperties
 from knowledge_index.domain.documents import TrackedChange
 from knowledge_index.domain.versions import VersionStatus
 
+# An object's profile is kept as the passage before its first.
+PROFILE_ORDINAL = -1
+
 
 @dataclass(frozen=True)
 class StoredIdentifier:

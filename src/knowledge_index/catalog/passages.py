@@ -1,9 +1,8 @@
-"""Index rows, and where their passages stand in source objects."""
+"""Index rows, the passages of objects, and what stands in them."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, text
 from sqlalchemy.dialects.sqlite import insert as insert_or_ignore
@@ -12,9 +11,9 @@ from knowledge_index.catalog import schema
 from knowledge_index.catalog.memory import memory_of
 from knowledge_index.catalog.meta import Meta
 from knowledge_index.catalog.passage_records import (
+    PROFILE_ORDINAL,
     ChunkRecord,
     IndexRowRecord,
-    Occurrence,
     ReadingNotes,
     ReadPassage,
     RowKind,
@@ -23,47 +22,18 @@ from knowledge_index.catalog.passage_records import (
 from knowledge_index.catalog.properties import properties_of
 from knowledge_index.catalog.records import ObjectState
 from knowledge_index.catalog.status_records import UnreadObject
-from knowledge_index.catalog.value_lists import values_asked
-from knowledge_index.catalog.versions import Standing, Versions
+from knowledge_index.catalog.value_lists import asked_values, values_asked
 from knowledge_index.domain.grants import Scope
-from knowledge_index.domain.versions import VersionStatus
 
 _OBJECT = schema.source_object.c
 _DOCUMENT = schema.converted_document.c
 _ROW = schema.index_row.c
 _CHUNK = schema.chunk.c
 _SQL_VARIABLES = 500
-_PROFILE_ORDINAL = -1
 # A passage has some 1,000 characters.
 _MOST_TEXTS = 5_000
-# A passage's part of an Occurrence.
-_Place: TypeAlias = tuple[Any, ...]
-_STATUS_OF = {str(status): status for status in VersionStatus}
-# Statements that every search runs are built once. The columns are those of an Occurrence, its passage's first.
-_OF_A_PASSAGE = [_CHUNK[name] for name in Occurrence._fields[:6]]
-_COLUMN_OF = {
-    **{name: _OBJECT[name] for name in ("object_key", "path", "document_key", "title", "version_status")},
-    **{name: _OBJECT[name] for name in ("version_order", "matter_ref", "matter_title")},
-    "source": schema.source.c.name,
-    "text_sha256": _DOCUMENT.text_sha256,
-    "converter": _DOCUMENT.converter_name + " " + _DOCUMENT.converter_version,
-}
-_OF_AN_OBJECT = Occurrence._fields[6:]
-_OBJECTS = (
-    select(_OBJECT.id, _OBJECT.acl_class_id, *(_COLUMN_OF[name] for name in _OF_AN_OBJECT))
-    .join(schema.source, schema.source.c.id == _OBJECT.source_id)
-    .join(schema.converted_document, _DOCUMENT.id == _OBJECT.converted_document_id)
-    .where(_OBJECT.state == ObjectState.CURRENT, _OBJECT.id.in_(values_asked("object_ids")))
-)
-_IN_ORDER = (_CHUNK.row_key, _CHUNK.object_id, _CHUNK.ordinal)
-_PLACES_OF_ROWS = select(*_OF_A_PASSAGE).where(_CHUNK.row_key.in_(values_asked("row_keys"))).order_by(*_IN_ORDER)
-_PLACES_OF_WORDINGS = (
-    select(*_OF_A_PASSAGE)
-    .where(_CHUNK.object_id.in_(values_asked("object_ids")), _CHUNK.wording_key.in_(values_asked("wording_keys")))
-    .order_by(*_IN_ORDER)
-)
 _PASSAGES_OF_OBJECTS = select(_CHUNK.object_id, _CHUNK.row_key).where(
-    _CHUNK.object_id.in_(values_asked("object_ids")), _CHUNK.ordinal > _PROFILE_ORDINAL
+    _CHUNK.object_id.in_(values_asked("object_ids")), _CHUNK.ordinal > PROFILE_ORDINAL
 )
 # CROSS JOIN keeps SQLite to this order: one look-up a place, whatever the catalog holds.
 _PASSAGES_AT = text(
@@ -142,7 +112,7 @@ class Passages:
                     "heading": each.heading,
                     "wording_key": each.wording_key,
                 }
-                for ordinal, each in enumerate([profile, *chunks], start=_PROFILE_ORDINAL)
+                for ordinal, each in enumerate([profile, *chunks], start=PROFILE_ORDINAL)
             ],
         )
 
@@ -225,7 +195,7 @@ class Passages:
         known: dict[int, list[str]] = memory_of(self._connection).facts("passages of objects", _MOST_TEXTS)
         absent: dict[int, list[str]] = {each: [] for each in sorted(object_ids) if each not in known}
         if absent:
-            for object_id, key in self._connection.execute(_PASSAGES_OF_OBJECTS, _asked(object_ids=absent)).all():
+            for object_id, key in self._connection.execute(_PASSAGES_OF_OBJECTS, asked_values(object_ids=absent)).all():
                 absent[object_id].append(key)
             known.update(absent)
         return frozenset(chain.from_iterable(known[each] for each in object_ids))
@@ -261,66 +231,6 @@ class Passages:
                 terms=tuple(json.loads(row.terms)),
             )
             yield record, row.passage
-
-    def occurrences(self, row_keys: Collection[str], scope: Scope) -> list[Occurrence]:
-        """Where the rows stand now, in current objects whose ACL class of this moment lies in the scope; by row key."""
-        return self._visible(self._places(row_keys), scope)
-
-    def read_ahead(self, row_keys: Collection[str], scope: Scope) -> None:
-        """Remember what :meth:`occurrences` reads of these rows, for a caller who will ask and has time now."""
-        self._objects({place[1] for place in self._places(row_keys)}, scope)
-
-    def _places(self, row_keys: Collection[str]) -> list[_Place]:
-        """Where the rows stand, in objects of any state and class; by row key."""
-        known: dict[str, list[_Place]] = memory_of(self._connection).facts("places of rows")
-        asked = sorted(row_keys)
-        absent: dict[str, list[_Place]] = {each: [] for each in asked if each not in known}
-        if absent:
-            for row in self._connection.execute(_PLACES_OF_ROWS, _asked(row_keys=absent)).all():
-                absent[row.row_key].append(tuple(row))
-            known.update(absent)
-        return [place for each in asked for place in known[each]]
-
-    def occurrence_of_span(self, object_key: str, start_char: int, end_char: int, scope: Scope) -> Occurrence | None:
-        """The passage at a span of a current object, if the scope lets it be seen."""
-        statement = (
-            select(*_OF_A_PASSAGE)
-            .join(schema.source_object, _OBJECT.id == _CHUNK.object_id)
-            .where(
-                _OBJECT.object_key == object_key,
-                _OBJECT.state == ObjectState.CURRENT,
-                _CHUNK.start_char == start_char,
-                _CHUNK.end_char == end_char,
-                _CHUNK.ordinal > _PROFILE_ORDINAL,
-            )
-            .order_by(*_IN_ORDER)
-        )
-        return next(iter(self._visible(map(tuple, self._connection.execute(statement).all()), scope)), None)
-
-    def occurrences_of_wordings(self, wordings: Collection[tuple[int, str]], scope: Scope) -> list[Occurrence]:
-        """Where each (object id, wording key) stands, whatever the white space in it."""
-        known: dict[tuple[int, str], list[_Place]] = memory_of(self._connection).facts("places of wordings")
-        asked = sorted(wordings)
-        absent = {each: list[_Place]() for each in asked if each not in known}
-        if absent:
-            objects, keys = (sorted(set(values)) for values in zip(*absent, strict=True))
-            for row in self._connection.execute(
-                _PLACES_OF_WORDINGS, _asked(object_ids=objects, wording_keys=keys)
-            ).all():
-                if (row.object_id, row.wording_key) in absent:
-                    absent[row.object_id, row.wording_key].append(tuple(row))
-            known.update(absent)
-        return self._visible([place for each in asked for place in known[each]], scope)
-
-    def occurrence_around(self, object_id: int, place: int, scope: Scope) -> Occurrence | None:
-        """The passage of a current object that holds a place of its text, or the last before it, if it may be seen."""
-        statement = (
-            select(*_OF_A_PASSAGE)
-            .where(_CHUNK.object_id == object_id, _CHUNK.start_char <= place)
-            .order_by(_CHUNK.start_char.desc())
-            .limit(1)
-        )
-        return next(iter(self._visible(map(tuple, self._connection.execute(statement).all()), scope)), None)
 
     def unread(self, scope: Scope) -> list[UnreadObject]:
         """Current objects in the scope that no search can find as they are now, by source and path.
@@ -363,44 +273,6 @@ class Passages:
             parameters = {"object_id": object_id, "from_place": start_char + 1, "length": end_char - start_char}
             known[place] = str(self._connection.execute(_TEXT_BETWEEN, parameters).scalar_one())
         return known[place]
-
-    def _visible(self, places: Iterable[_Place], scope: Scope) -> list[Occurrence]:
-        """The passages at these places whose object may be seen, with what is to be said of it."""
-        found = list(places)
-        of_object = self._objects({each[1] for each in found}, scope)
-        return [Occurrence._make(place + said) for place in found if (said := of_object[place[1]]) is not None]
-
-    def _objects(self, object_ids: Iterable[int], scope: Scope) -> dict[int, tuple[Any, ...] | None]:
-        """What is to be said of each object, None where it may not be seen.
-
-        The paper's name, status and order are as the scope has them, in place of what each object says alone.
-        """
-        known: dict[int, tuple[Any, ...] | None] = memory_of(self._connection).facts(("objects", scope.acl_class_ids))
-        absent: dict[int, tuple[Any, ...] | None] = dict.fromkeys(sorted(set(object_ids) - known.keys()))
-        if absent:
-            # Checked here and not in SQL: a scope may hold more classes than a statement takes variables.
-            visible = [
-                row
-                for row in self._connection.execute(_OBJECTS, _asked(object_ids=absent)).all()
-                if row.acl_class_id in scope.acl_class_ids
-            ]
-            papers = Versions(self._connection).papers({row.document_key for row in visible}, scope)
-            for row in visible:
-                own = Standing(_STATUS_OF[row.version_status], row.version_order, "", "")
-                standing = papers.standing(row.id, own)
-                said = dict(zip(_OF_AN_OBJECT, row[2:], strict=True)) | {
-                    "document_key": papers.name_of[row.document_key],
-                    "version_status": standing.version_status,
-                    "version_order": standing.version_order,
-                }
-                absent[row.id] = tuple(said.values())
-            known.update(absent)
-        return known
-
-
-def _asked(**values: Iterable[Any]) -> dict[str, str]:
-    """The parameters of a statement that asks for lists of values."""
-    return {name: json.dumps(list(each)) for name, each in values.items()}
 
 
 def _parts(keys: Iterable[str]) -> Iterator[list[str]]:

@@ -1,7 +1,7 @@
 """Lists of values in statements, longer than these take variables: SQLite reads them as JSON."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from sqlalchemy import Select, bindparam, func, select, text
@@ -15,3 +15,8 @@ def values_of(values: Collection[Any]) -> Select[Any]:
 def values_asked(name: str) -> Select[Any]:
     """The values of the parameter ``name``, a JSON list: for statements that are built once."""
     return select(text("value")).select_from(func.json_each(bindparam(name)))
+
+
+def asked_values(**values: Iterable[Any]) -> dict[str, str]:
+    """The parameters of a statement that asks for lists of values."""
+    return {name: json.dumps(list(each)) for name, each in values.items()}

@@ -71,7 +71,7 @@ def search_deleted(
         best = heapq.nsmallest(limit, matching, key=lambda pair: (-pair[0], pair[1].object_key, pair[1].ordinal))
         hits = []
         for matched, each in best:
-            passage = session.passages.occurrence_around(each.object_id, each.change.start_char, narrowed)
+            passage = session.occurrences.around(each.object_id, each.change.start_char, narrowed)
             hits.append(_hit(each, matched / len(wanted), None if passage is None else hit_id_of(passage)))
     return tuple(hits)
 

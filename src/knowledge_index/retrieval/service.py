@@ -158,7 +158,7 @@ class RetrievalService:
                 scope.principals, scope.acl_class_ids & current_scope.acl_class_ids, current_scope.policy_epoch
             )
             row_keys = found.row_keys | (found_inside.row_keys if found_inside else set())
-            occurrences = fitting(session, session.passages.occurrences(row_keys, scope_now), filters, scope_now)
+            occurrences = fitting(session, session.occurrences.of_rows(row_keys, scope_now), filters, scope_now)
             known = {each.row_key for each in occurrences}
             titles = _titles(session, named, filters, scope_now) if named else ()
             rows = found.fused(known, settings)
@@ -205,7 +205,7 @@ class RetrievalService:
             return NO_DOCUMENTS, None
         matches = self.profiles.search(query, scope, filters, settings.candidate_pool, _german_weights(settings))
         with self.catalog.transaction() as session:
-            profiles = session.passages.occurrences([row.row_key for row in matches.rows], scope)
+            profiles = session.occurrences.of_rows([row.row_key for row in matches.rows], scope)
             profiles = fitting(session, profiles, filters, scope)
             known = {each.row_key for each in profiles}
             matches = replace(matches, rows=tuple(row for row in matches.rows if row.row_key in known))
@@ -214,7 +214,7 @@ class RetrievalService:
             if settings.mentioned_first and may_name and best:
                 naming = [each for each in profiles if each.row_key in best]
                 named = _named_papers(session, query, naming, profiles, matches)
-            session.passages.read_ahead(expected, scope)
+            session.occurrences.read_ahead(expected, scope)
         mentioned = named.document_keys if named else frozenset()
         document_of = {each.row_key: each.document_key for each in profiles}
         return document_scores(matches, document_of, mentioned, settings), named
@@ -305,7 +305,7 @@ def _named_papers(
 
 def _titles(session: CatalogSession, named: _NamedPapers, filters: SearchFilters, scope: Scope) -> tuple[str, ...]:
     """The titles of the papers that the query names, as far as they may still be seen."""
-    seen = fitting(session, session.passages.occurrences(named.profile_keys, scope), filters, scope)
+    seen = fitting(session, session.occurrences.of_rows(named.profile_keys, scope), filters, scope)
     return tuple(dict.fromkeys(each.title for each in sorted(seen, key=tie_key)))
 
 

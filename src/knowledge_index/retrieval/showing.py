@@ -54,7 +54,7 @@ def occurrence_of(session: CatalogSession, hit_id: str, scope: Scope) -> Occurre
     """
     parts = parse_hit_id(hit_id)
     if parts is not None:
-        found = session.passages.occurrence_of_span(parts.object_key, parts.start_char, parts.end_char, scope)
+        found = session.occurrences.at_span(parts.object_key, parts.start_char, parts.end_char, scope)
         if found is not None and found.text_sha256.startswith(parts.text_mark):
             return found
     raise NotVisibleError(

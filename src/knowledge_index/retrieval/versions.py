@@ -169,7 +169,7 @@ def _moved(
     if not more_binding:
         return list(occurrences)
     places: defaultdict[tuple[str, str], list[Occurrence]] = defaultdict(list)
-    for found in fitting(session.passages.occurrences_of_wordings(more_binding, scope)):
+    for found in fitting(session.occurrences.of_wordings(more_binding, scope)):
         places[found.document_key, found.wording_key].append(found)
     taken = {_place(each) for each in occurrences}
     moved: list[Occurrence] = []

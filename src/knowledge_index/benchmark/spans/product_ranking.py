@@ -165,7 +165,7 @@ class ProductRanker:
                 for row, passage in session.passages.rows_with_text(RowKind.PASSAGE)
             }
             scope = compile_scope(session, frozenset({EVALUATOR}))
-            for each in session.passages.occurrences(texts.keys(), scope):
+            for each in session.occurrences.of_rows(texts.keys(), scope):
                 doc_id, offsets = self._maps[each.path]
                 span = offsets.original_span(each.start_char, each.end_char)
                 assert span is not None, "a chunk has at least one visible character"
