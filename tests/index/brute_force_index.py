@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +59,7 @@ class BruteForceLexicalIndex:
         asked = f" {' '.join(all_words(query))} "
         rows = self._rows()
         return [
-            replace(each, holds_wording=asked in f" {' '.join(all_words(rows[each.row_key].text))} ") for each in found
+            each._replace(holds_wording=asked in f" {' '.join(all_words(rows[each.row_key].text))} ") for each in found
         ]
 
     def search_identifiers(

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.languages import Language
@@ -54,8 +54,7 @@ class ProfileRow:
     language: Language = Language.UNKNOWN
 
 
-@dataclass(frozen=True)
-class ScoredRow:
+class ScoredRow(NamedTuple):
     """A row that a search found; higher is better.
 
     ``holds_wording``: the row has all words of the query one after the other, as they were typed.
