@@ -6,7 +6,8 @@
 The texts are repeated with other figures, each in a matter of its own, spread over six groups, until there are so many
 passages; they go through sync and run as any estate does. Only their vectors are made up (random, of the default
 model's shape), since computing some hundred thousand would take hours and a scan takes about as long over any. Queries
-are words out of the texts, asked by a member of all groups; the default model embeds each when it is asked.
+are words out of the texts, asked by a member of all groups; the default model embeds each when it is asked. As many
+others are asked before them, as of a process that has been answering for a minute; no query is asked twice.
 With ``--home`` the installation is kept, and used again by the next call.
 
 The second form measures the sample firm as ``make demo`` leaves it: ten queries of its gold, each asked 20 times, by a
@@ -100,10 +101,10 @@ def ingest(home: Home, config: AppConfig, folder: Path, acl_map: Path, embedder:
 
 
 def queries_of(texts: Sequence[Path]) -> list[str]:
-    """Some words that follow each other in one of the texts, always the same ones."""
+    """Some words that follow each other in one of the texts, always the same ones: the second half are to warm up."""
     chosen = random.Random(7)
     queries = []
-    while len(queries) < SEARCHES:
+    while len(queries) < 2 * SEARCHES:
         words = chosen.choice(texts).read_text(encoding="utf-8").split()
         start = chosen.randrange(max(1, len(words) - 20))
         queries.append(" ".join(words[start : start + chosen.choice((3, 6, 10))]))
@@ -123,7 +124,7 @@ def main() -> None:
         queries, asking = sample_queries()
         home = Home(arguments.sample_firm)
         config = load_config(home.folder, {}).config
-        measure(home, config, build_embedder(config.embedding), queries * SAMPLE_REPEATS, asking)
+        measure(home, config, build_embedder(config.embedding), queries * SAMPLE_REPEATS, asking, warming=queries)
         return
     texts = sorted(arguments.texts.glob("*.txt"))
     with tempfile.TemporaryDirectory() as temporary:
@@ -136,7 +137,8 @@ def main() -> None:
             acl_map = write_estate(Path(temporary), texts, copies)
             ingest(home, config, Path(temporary) / "estate", acl_map, RandomVectors(model))
         everyone = frozenset(Principal.parse(f"group:group-{number}") for number in range(GROUPS))
-        measure(home, config, model, queries_of(texts), everyone)
+        queries = queries_of(texts)
+        measure(home, config, model, queries[:SEARCHES], everyone, warming=queries[SEARCHES:])
 
 
 def sample_queries() -> tuple[list[str], frozenset[Principal]]:
@@ -147,9 +149,15 @@ def sample_queries() -> tuple[list[str], frozenset[Principal]]:
 
 
 def measure(
-    home: Home, config: AppConfig, model: Embedder, queries: Sequence[str], principals: frozenset[Principal]
+    home: Home,
+    config: AppConfig,
+    model: Embedder,
+    queries: Sequence[str],
+    principals: frozenset[Principal],
+    *,
+    warming: Sequence[str],
 ) -> None:
-    """Ask every query, and print a line a preset."""
+    """Ask every query, after those that warm the process up, and print a line a preset."""
     catalog = open_catalog(home.catalog_file)
     service = open_retrieval(home, catalog, config, model)
     with catalog.transaction() as session:
@@ -161,12 +169,13 @@ def measure(
     for name in (PresetName.BM25, PresetName.FULL):
         settings = preset(name, config.retrieval)
         wall, processor = [], []
-        for number, query in enumerate([queries[0], *queries]):
+        for query in warming:
+            service.search(query, scope, settings, SearchFilters(), LIMIT)
+        for query in queries:
             started, used = time.perf_counter(), time.process_time()
             service.search(query, scope, settings, SearchFilters(), LIMIT)
-            if number:
-                wall.append((time.perf_counter() - started) * 1000)
-                processor.append((time.process_time() - used) * 1000)
+            wall.append((time.perf_counter() - started) * 1000)
+            processor.append((time.process_time() - used) * 1000)
         print(
             f"{name:6} p50 {statistics.median(wall):6.1f}  mean {statistics.mean(wall):6.1f}  "
             f"p95 {sorted(wall)[int(len(wall) * 0.95)]:6.1f} ms; processor p50 {statistics.median(processor):6.1f} ms"
