@@ -61,7 +61,7 @@ def server() -> Iterator[Server]:
     server.close()
 
 
-def gateway_of(server: Server, *, key: str = "", retries: int = 1, timeout_s: float = 5) -> Gateway:
+def gateway_of(server: Server, *, key: str = "", retries: int = 1, timeout_s: float = 60) -> Gateway:
     settings = GatewaySettings(url=server.url, model="m", retries=retries, timeout_s=timeout_s)
     built = build_gateway(settings, {"KI_GATEWAY_KEY": key})
     assert built is not None
