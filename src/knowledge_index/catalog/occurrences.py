@@ -9,7 +9,7 @@ from knowledge_index.catalog import schema
 from knowledge_index.catalog.memory import memory_of
 from knowledge_index.catalog.passage_records import PROFILE_ORDINAL, Occurrence
 from knowledge_index.catalog.records import ObjectState
-from knowledge_index.catalog.value_lists import asked_values, values_asked
+from knowledge_index.catalog.value_lists import lists_asked, values_asked
 from knowledge_index.catalog.versions import Standing, Versions
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import VersionStatus
@@ -20,8 +20,9 @@ _CHUNK = schema.chunk.c
 # A passage's part of an Occurrence.
 _Place: TypeAlias = tuple[Any, ...]
 _STATUS_OF = {str(status): status for status in VersionStatus}
+_PASSAGE_FIELDS = Occurrence._fields.index("object_key")
 # Statements that every search runs are built once. The columns are those of an Occurrence, its passage's first.
-_OF_A_PASSAGE = [_CHUNK[name] for name in Occurrence._fields[:6]]
+_OF_A_PASSAGE = [_CHUNK[name] for name in Occurrence._fields[:_PASSAGE_FIELDS]]
 _COLUMN_OF = {
     **{name: _OBJECT[name] for name in ("object_key", "path", "document_key", "title", "version_status")},
     **{name: _OBJECT[name] for name in ("version_order", "matter_ref", "matter_title")},
@@ -29,7 +30,7 @@ _COLUMN_OF = {
     "text_sha256": _DOCUMENT.text_sha256,
     "converter": _DOCUMENT.converter_name + " " + _DOCUMENT.converter_version,
 }
-_OF_AN_OBJECT = Occurrence._fields[6:]
+_OF_AN_OBJECT = Occurrence._fields[_PASSAGE_FIELDS:]
 _OBJECTS = (
     select(_OBJECT.id, _OBJECT.acl_class_id, *(_COLUMN_OF[name] for name in _OF_AN_OBJECT))
     .join(schema.source, schema.source.c.id == _OBJECT.source_id)
@@ -65,7 +66,7 @@ class Occurrences:
         asked = sorted(row_keys)
         absent: dict[str, list[_Place]] = {each: [] for each in asked if each not in known}
         if absent:
-            for row in self._connection.execute(_PLACES_OF_ROWS, asked_values(row_keys=absent)).all():
+            for row in self._connection.execute(_PLACES_OF_ROWS, lists_asked(row_keys=absent)).all():
                 absent[row.row_key].append(tuple(row))
             known.update(absent)
         return [place for each in asked for place in known[each]]
@@ -94,7 +95,7 @@ class Occurrences:
         if absent:
             objects, keys = (sorted(set(values)) for values in zip(*absent, strict=True))
             for row in self._connection.execute(
-                _PLACES_OF_WORDINGS, asked_values(object_ids=objects, wording_keys=keys)
+                _PLACES_OF_WORDINGS, lists_asked(object_ids=objects, wording_keys=keys)
             ).all():
                 if (row.object_id, row.wording_key) in absent:
                     absent[row.object_id, row.wording_key].append(tuple(row))
@@ -128,7 +129,7 @@ class Occurrences:
             # Checked here and not in SQL: a scope may hold more classes than a statement takes variables.
             visible = [
                 row
-                for row in self._connection.execute(_OBJECTS, asked_values(object_ids=absent)).all()
+                for row in self._connection.execute(_OBJECTS, lists_asked(object_ids=absent)).all()
                 if row.acl_class_id in scope.acl_class_ids
             ]
             papers = Versions(self._connection).papers({row.document_key for row in visible}, scope)

@@ -22,7 +22,7 @@ from knowledge_index.catalog.passage_records import (
 from knowledge_index.catalog.properties import properties_of
 from knowledge_index.catalog.records import ObjectState
 from knowledge_index.catalog.status_records import UnreadObject
-from knowledge_index.catalog.value_lists import asked_values, values_asked
+from knowledge_index.catalog.value_lists import lists_asked, values_asked
 from knowledge_index.domain.grants import Scope
 
 _OBJECT = schema.source_object.c
@@ -195,7 +195,7 @@ class Passages:
         known: dict[int, list[str]] = memory_of(self._connection).facts("passages of objects", _MOST_TEXTS)
         absent: dict[int, list[str]] = {each: [] for each in sorted(object_ids) if each not in known}
         if absent:
-            for object_id, key in self._connection.execute(_PASSAGES_OF_OBJECTS, asked_values(object_ids=absent)).all():
+            for object_id, key in self._connection.execute(_PASSAGES_OF_OBJECTS, lists_asked(object_ids=absent)).all():
                 absent[object_id].append(key)
             known.update(absent)
         return frozenset(chain.from_iterable(known[each] for each in object_ids))

@@ -17,6 +17,6 @@ def values_asked(name: str) -> Select[Any]:
     return select(text("value")).select_from(func.json_each(bindparam(name)))
 
 
-def asked_values(**values: Iterable[Any]) -> dict[str, str]:
+def lists_asked(**values: Iterable[Any]) -> dict[str, str]:
     """The parameters of a statement that asks for lists of values."""
     return {name: json.dumps(list(each)) for name, each in values.items()}

@@ -1,6 +1,5 @@
 """Which objects are versions of one paper: stored pair by pair, put together from what a caller may see."""
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from sqlalchemy import Connection, delete, insert, or_, select, text, update
 from knowledge_index.catalog import schema
 from knowledge_index.catalog.memory import memory_of
 from knowledge_index.catalog.records import DocumentRecord, ObjectState, VersionPair, VersionRecord
-from knowledge_index.catalog.value_lists import values_asked, values_of
+from knowledge_index.catalog.value_lists import lists_asked, values_asked, values_of
 from knowledge_index.domain.grants import Scope
 from knowledge_index.domain.versions import STATUS_ORDER, PairEvidence, VersionStatus
 
@@ -236,7 +235,7 @@ class Versions:
         if absent:
             papers = self.papers(absent, scope)
             chains: dict[str, list[VersionRecord]] = {name: [] for name in papers.name_of.values()}
-            for row in self._connection.execute(_OF_DOCUMENTS, {"keys": json.dumps(sorted(papers.name_of))}).all():
+            for row in self._connection.execute(_OF_DOCUMENTS, lists_asked(keys=sorted(papers.name_of))).all():
                 if row.acl_class_id in scope.acl_class_ids:
                     version = _version_record(row, papers)
                     chains[version.document_key].append(version)
@@ -252,7 +251,7 @@ class Versions:
         asked = sorted(document_keys)
         absent: dict[str, list[Sequence[Any]]] = {key: [] for key in asked if key not in known}
         if absent:
-            for key, *neighbour in self._connection.execute(_NEIGHBOURS, {"keys": json.dumps(list(absent))}).all():
+            for key, *neighbour in self._connection.execute(_NEIGHBOURS, lists_asked(keys=absent)).all():
                 absent[key].append(neighbour)
             known.update(absent)
         return ((key, known[key]) for key in asked)

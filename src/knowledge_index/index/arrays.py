@@ -77,6 +77,13 @@ def unpack_texts(content: Bytes, bounds: Integers) -> list[str]:
     return [raw[start:end].decode("utf-8") for start, end in pairwise(bounds.tolist())]
 
 
+def some_texts(content: Bytes, bounds: Integers, places: Integers | ShortIntegers) -> list[str]:
+    """The texts of some places of :func:`pack_texts`, in the order given, without reading the others."""
+    raw = content.data
+    starts, ends = bounds[places].tolist(), bounds[places + 1].tolist()
+    return [str(raw[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]
+
+
 def _aligned(place: int) -> int:
     return -(-place // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
 

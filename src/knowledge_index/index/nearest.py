@@ -117,15 +117,17 @@ def nearest(compartments: Sequence[VectorCompartment], vector: Vector, asked: As
         last = np.partition(cosines, len(cosines) - pool)[len(cosines) - pool]
         kept = cosines >= last - 2 * 10.0**-_SCORE_DECIMALS
         places, cosines = places[kept], cosines[kept]
-    scores = [round(each, _SCORE_DECIMALS) for each in cosines.tolist()]
-    least_score = sorted(scores, reverse=True)[pool - 1] if len(scores) > pool else -np.inf
-    numbers = np.searchsorted(bounds, places, side="right") - 1
-    found = [
-        ScoredRow(compartments[number].row_key(row), score)
-        for number, row, score in zip(numbers.tolist(), (places - bounds[numbers]).tolist(), scores, strict=True)
-        if score >= least_score
+    scores = np.array([round(each, _SCORE_DECIMALS) for each in cosines.tolist()])
+    if len(places) > pool:
+        kept = scores >= np.partition(scores, len(scores) - pool)[len(scores) - pool]
+        places, scores = places[kept], scores[kept]
+    cuts = np.searchsorted(places, bounds)
+    keys = [
+        key
+        for number, each in enumerate(compartments)
+        for key in each.row_keys_of(places[cuts[number] : cuts[number + 1]] - bounds[number])
     ]
-    return sorted(found, key=lambda row: (-row.score, row.row_key))
+    return sorted(map(ScoredRow, keys, scores.tolist()), key=lambda row: (-row.score, row.row_key))
 
 
 def _ceilings(

@@ -23,6 +23,7 @@ from knowledge_index.index.arrays import (
     encode_arrays,
     lengths_to_bounds,
     pack_texts,
+    some_texts,
     unpack_texts,
 )
 from knowledge_index.index.base import LexicalRow
@@ -75,9 +76,7 @@ class Segment:
 
     def row_keys_of(self, rows: Integers | ShortIntegers) -> list[str]:
         """The keys of some rows."""
-        keys = self.keys.data
-        starts, ends = self.key_bounds[rows].tolist(), self.key_bounds[rows + 1].tolist()
-        return [str(keys[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]
+        return some_texts(self.keys, self.key_bounds, rows)
 
     def row_keys(self) -> list[str]:
         """The keys of all rows, by row."""

@@ -27,6 +27,7 @@ from knowledge_index.index.arrays import (
     encode_arrays,
     pack_texts,
     read_checked,
+    some_texts,
     unpack_texts,
 )
 from knowledge_index.index.durable import fsync_folder, write_durably
@@ -80,9 +81,9 @@ class VectorCompartment:
         """The matter of each row."""
         return unpack_texts(self.matters, self.matter_bounds)
 
-    def row_key(self, row: int) -> str:
-        """The key of one row."""
-        return bytes(self.keys[self.key_bounds[row] : self.key_bounds[row + 1]]).decode("utf-8")
+    def row_keys_of(self, rows: Integers) -> list[str]:
+        """The keys of some rows."""
+        return some_texts(self.keys, self.key_bounds, rows)
 
     def rows_of_matters(self, matter_refs: Iterable[str]) -> Integers:
         """The rows of these matters, ascending."""

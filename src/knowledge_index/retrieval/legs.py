@@ -1,4 +1,4 @@
-"""The legs of one search, and what each passage is worth."""
+"""The legs of one search, and their lists as fusion takes them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -123,8 +123,7 @@ class RetrievalService:
         if limit < 1:
             raise UsageError(f"the limit has to be 1 or more, not {limit}")
         analysis = analyse_query(query)
-        looks_for_meaning = bool(scope.acl_class_ids and settings.weight_semantic)
-        embedding = _beside().submit(self.embedder.embed, [query]) if looks_for_meaning else None
+        embedding = self._embedding(query, settings) if scope.acl_class_ids else None
         clauses = recognise(self.clauses, query) if settings.clause_library else ()
         legs = Legs(self.lexical, self.vectors, settings)
         if not scope.acl_class_ids:
@@ -148,7 +147,7 @@ class RetrievalService:
         if named is not None:
             question = named.mention.rest
             inside = named.row_keys if filters.only_row_keys is None else named.row_keys & filters.only_row_keys
-            embedding = _beside().submit(self.embedder.embed, [question]) if looks_for_meaning else None
+            embedding = self._embedding(question, settings)
             narrower = replace(filters, only_row_keys=inside)
             started_inside = self._started(legs, question, embedding, clauses, scope, narrower)
             found_inside = started_inside.found(started_inside.words)
@@ -218,6 +217,10 @@ class RetrievalService:
         mentioned = named.document_keys if named else frozenset()
         document_of = {each.row_key: each.document_key for each in profiles}
         return document_scores(matches, document_of, mentioned, settings), named
+
+    def _embedding(self, query: str, settings: RetrievalSettings) -> "Future[Matrix] | None":
+        """The query's vector in the making, or None where no leg asks for it."""
+        return _beside().submit(self.embedder.embed, [query]) if settings.weight_semantic else None
 
     def _started(
         self,
